@@ -1,0 +1,245 @@
+//! The neutral shape of what is said to a model and what it says back.
+//!
+//! Providers turn [`Head`] and [`Message`]s into their dialect's bytes and their streams into [`ModelDelta`]s, one
+//! [`Outcome`] or one [`ModelError`]; nothing here names a vendor, and vendor JSON goes no further than the
+//! `opaque` field of a reasoning block, which is carried back unchanged.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Which model a step uses, frozen at the step's start (also the capability snapshot).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelSnapshot {
+    /// The connection's name as the user chose it: a preset such as `anthropic`, or an own one.
+    pub provider: String,
+    /// The wire dialect: `anthropic-messages`, `openai-chat` or `scripted`.
+    pub dialect: String,
+    /// The model's name for the provider.
+    pub model: String,
+    /// Input plus output tokens the model can take; `None` when not known.
+    pub context_tokens: Option<u64>,
+    /// Most output tokens asked for in one answer.
+    pub max_output_tokens: u64,
+    /// May one answer hold several calls?
+    pub parallel_calls: bool,
+    /// Does this model only write its calls as text (the whole message must then be the call)?
+    pub calls_as_text: bool,
+}
+
+/// What a tool says of itself to the model, and nothing else of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// Unique name, `^[a-zA-Z0-9_-]{1,64}$`.
+    pub name: String,
+    /// What it does, what it is not for.
+    pub description: String,
+    /// JSON Schema of the arguments, an object schema.
+    pub schema: Value,
+}
+
+/// The stable beginning of a request: instructions and tools. Equal heads give equal bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Head {
+    /// The whole system text.
+    pub system: String,
+    /// Tools sorted by name.
+    pub tools: Vec<ToolSpec>,
+}
+
+/// One entry of the history the model sees, three kinds only.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    /// Words of the user, or a host note that stands with them (marked as such in its text).
+    User(String),
+    /// An accepted answer of the model.
+    Assistant(Vec<Block>),
+    /// Results of calls of the answer before, in the model's order.
+    Results(Vec<CallResult>),
+}
+
+/// A result as the model reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallResult {
+    /// The provider's own id of the call, echoed unchanged.
+    pub provider_call_id: String,
+    /// The name of the tool, as the model wrote it.
+    pub name: String,
+    /// The text shown to the model.
+    pub text: String,
+    /// Was it an error?
+    pub is_error: bool,
+}
+
+/// A block of an assistant message, in the model's order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Block {
+    /// Words for the user.
+    Text {
+        /// The words.
+        text: String,
+    },
+    /// The model's reasoning, shown folded, and given back to the same dialect unchanged.
+    Reasoning {
+        /// Readable part, may be empty.
+        text: String,
+        /// The provider's own block, byte for byte where it is signed; `None` where it needn't go back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        opaque: Option<Value>,
+    },
+    /// A request to run a tool.
+    Call {
+        /// The provider's id, or one made by the adapter where it sent none.
+        provider_call_id: String,
+        /// The tool's name as written by the model; may be unknown to us.
+        name: String,
+        /// The argument text exactly as it arrived.
+        arguments: String,
+    },
+}
+
+/// Why a model stopped, normalised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// It said all it wanted to.
+    Stop,
+    /// It wants calls to be run.
+    ToolCalls,
+    /// It met its output limit.
+    Length,
+    /// It refused.
+    Refusal,
+    /// The provider's filter cut it off.
+    ContentFilter,
+}
+
+/// Tokens of one attempt as reported; money is computed elsewhere.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Input tokens that were neither read from nor written to a cache.
+    pub input: u64,
+    /// Output tokens, reasoning included.
+    pub output: u64,
+    /// Input tokens read from the provider's cache.
+    #[serde(default)]
+    pub cache_read: u64,
+    /// Input tokens written to the provider's cache.
+    #[serde(default)]
+    pub cache_write: u64,
+}
+
+/// A piece of a streamed answer, for showing; the [`Outcome`] alone counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ModelDelta {
+    /// More words.
+    Text {
+        /// The words.
+        text: String,
+    },
+    /// More reasoning.
+    Reasoning {
+        /// The words.
+        text: String,
+    },
+    /// More of a call's arguments.
+    Arguments {
+        /// Position of the call in the answer, from 0.
+        index: u32,
+        /// The tool's name, once, with the first piece.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// More argument text.
+        text: String,
+    },
+}
+
+/// A structurally whole answer. Whether it is accepted is the engine's decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Blocks in order; a text block is never empty.
+    pub blocks: Vec<Block>,
+    /// Why it ended.
+    pub stop: StopReason,
+    /// What it cost, where reported.
+    pub usage: Option<Usage>,
+    /// The provider's id of the answer.
+    pub response_id: Option<String>,
+    /// The model that really answered, where reported.
+    pub model: Option<String>,
+}
+
+/// What kind of trouble a request met; recovery branches on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorClass {
+    /// Couldn't connect, or the connection broke before an answer began.
+    Network,
+    /// No bytes, or no content, for too long.
+    Timeout,
+    /// The stream ended or broke before the answer was whole.
+    Cut,
+    /// 429 or its like: slow down.
+    RateLimited,
+    /// 529, 503: busy or still loading.
+    Overloaded,
+    /// 500, 502, 504 and other server trouble.
+    Server,
+    /// The key is missing, wrong or not allowed.
+    Auth,
+    /// Out of credit.
+    Billing,
+    /// No such model or address.
+    NotFound,
+    /// The request doesn't fit the model's window.
+    ContextOverflow,
+    /// The request is too large in bytes.
+    TooLarge,
+    /// The provider calls the request wrong.
+    BadRequest,
+    /// The answer doesn't follow the protocol.
+    Protocol,
+}
+
+impl ErrorClass {
+    /// May the very same request be sent again?
+    #[must_use]
+    pub fn is_transient(self) -> bool {
+        match self {
+            Self::Network | Self::Timeout | Self::Cut | Self::RateLimited | Self::Overloaded | Self::Server => true,
+            Self::Auth
+            | Self::Billing
+            | Self::NotFound
+            | Self::ContextOverflow
+            | Self::TooLarge
+            | Self::BadRequest
+            | Self::Protocol => false,
+        }
+    }
+}
+
+/// A failed attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    /// What kind.
+    pub class: ErrorClass,
+    /// The provider's words (bounded, secrets removed) or ours: attempted what, on what, why not.
+    pub message: String,
+    /// HTTP status, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// How long the provider asked us to wait, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    /// The window's size in tokens, where an overflow told it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    /// Usage known before it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Text that had arrived, kept for the record, never for the history.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub partial_text: String,
+}
