@@ -3,7 +3,7 @@
 //! An id says what it names (`ses_…` can't be passed where `trn_…` is wanted), is made only through the [`Ids`] port
 //! (so that simulations choose them), and is validated when read back: an id from outside is never trusted to be one.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::{fmt, str::FromStr, sync::Arc};
 
 /// Where new ids come from. The real port joins the clock and randomness; a simulated one counts.
@@ -25,8 +25,7 @@ pub struct BadId {
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident = $prefix:literal;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-        #[serde(transparent)]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Arc<str>);
 
         impl $name {
@@ -73,6 +72,12 @@ macro_rules! ids {
                 } else {
                     Err(BadId { kind: $prefix, text: text.chars().take(64).collect() })
                 }
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(&self.0)
             }
         }
 
