@@ -1,0 +1,301 @@
+//! Commands: one enum variant a command, tagged by `name`, each with its arguments; replies are [`Reply`].
+//!
+//! A command is typed ids and text, never a path or a program: folders come from the dialog, a drop or the recent list
+//! as opaque ids. Commands that append say the sequence number they were recorded at and are idempotent by `command`.
+
+use super::store::{AppInfo, FileChange, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings};
+use super::view::SessionView;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// What a client may ask for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(tag = "name", content = "args", rename_all = "snake_case")]
+pub enum Command {
+    /// What this app is and what it can do here. Reply: `app`.
+    App,
+    /// Sessions, newest first. Reply: `sessions`.
+    Sessions,
+    /// Folders opened before, newest first. Reply: `folders`.
+    Folders,
+    /// Let the person choose a folder in the system's dialog (window only). Reply: `folder`, null when dismissed.
+    ChooseFolder,
+    /// Begin a session in a folder. Reply: `created`.
+    CreateSession {
+        /// The folder.
+        folder: String,
+        /// `ask`, `edit`, `plan` or `auto`.
+        mode: Mode,
+        /// Which model; the default one when null.
+        model: Option<ModelChoice>,
+    },
+    /// Begin the guided tour: sample folder, scripted model, real engine. Reply: `created`.
+    StartTour,
+    /// The whole view of a session; subscribe from its `seq` + 1. Reply: `session`.
+    OpenSession {
+        /// The session.
+        session: String,
+    },
+    /// Say something. While a turn runs, `steer` is read before the next step and `follow_up` after the turn. Reply: `sent`.
+    Send {
+        /// The session.
+        session: String,
+        /// The words.
+        text: String,
+        /// How it is meant; when idle both start a turn.
+        intent: Intent,
+        /// Client-made id (`cmd_` + 32 hex), so that a repeat is one message.
+        command: String,
+    },
+    /// Take back a message that waits. Reply: `done`.
+    RemoveMessage {
+        /// The session.
+        session: String,
+        /// The message.
+        message: String,
+    },
+    /// Stop the running turn. Reply: `done`.
+    Interrupt {
+        /// The session.
+        session: String,
+    },
+    /// Say yes to one call. Reply: `done`; an error when the digest isn't what was shown or it is no longer open.
+    Approve {
+        /// The session.
+        session: String,
+        /// The approval.
+        approval: String,
+        /// The digest shown with it.
+        digest: String,
+    },
+    /// Say no to one call. Reply: `done`.
+    Refuse {
+        /// The session.
+        session: String,
+        /// The approval.
+        approval: String,
+        /// Why; the model reads it.
+        why: Option<String>,
+    },
+    /// Answer a question of the model. Reply: `done`.
+    Answer {
+        /// The session.
+        session: String,
+        /// The question.
+        question: String,
+        /// The chosen option or free text.
+        text: String,
+    },
+    /// Say what became of a call whose outcome is unknown. Reply: `done`.
+    Resolve {
+        /// The session.
+        session: String,
+        /// The call.
+        call: String,
+        /// What the person found.
+        resolution: Resolution,
+    },
+    /// Change the mode. Reply: `done`.
+    SetMode {
+        /// The session.
+        session: String,
+        /// The new mode.
+        mode: Mode,
+    },
+    /// Change the model from the next step on. Reply: `done`.
+    SetModel {
+        /// The session.
+        session: String,
+        /// The new model.
+        model: ModelChoice,
+    },
+    /// Name a session. Reply: `done`.
+    Rename {
+        /// The session.
+        session: String,
+        /// The name, 1 to 200 characters.
+        title: String,
+    },
+    /// Files this session changed. Reply: `changes`.
+    Changes {
+        /// The session.
+        session: String,
+    },
+    /// One file's difference between before the session and now. Reply: `diff`.
+    Diff {
+        /// The session.
+        session: String,
+        /// The path as given by `changes`.
+        path: String,
+    },
+    /// Providers and their models. Reply: `providers`.
+    Providers,
+    /// Store a key in the system's keychain. Reply: `providers`.
+    SetKey {
+        /// The provider.
+        provider: String,
+        /// The key; never logged, never sent back.
+        key: String,
+    },
+    /// Remove a key from the keychain. Reply: `providers`.
+    ForgetKey {
+        /// The provider.
+        provider: String,
+    },
+    /// Add or change a service that speaks a known dialect. Reply: `providers`.
+    SaveProvider {
+        /// The service.
+        provider: ProviderDraft,
+    },
+    /// Remove an added service. Reply: `providers`.
+    RemoveProvider {
+        /// Its id.
+        provider: String,
+    },
+    /// Ask a provider whether key and address work and which models it has. Reply: `providers`.
+    CheckProvider {
+        /// Its id.
+        provider: String,
+    },
+    /// Settings of the app. Reply: `settings`.
+    Settings,
+    /// Change settings. Reply: `settings`.
+    SaveSettings {
+        /// All of them.
+        settings: Settings,
+    },
+}
+
+/// Answers to commands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(tag = "kind", content = "value", rename_all = "snake_case")]
+pub enum Reply {
+    /// It is done (and recorded, where it records).
+    Done,
+    /// About the app.
+    App(AppInfo),
+    /// Sessions.
+    Sessions(Vec<SessionSummary>),
+    /// Folders.
+    Folders(Vec<Folder>),
+    /// A chosen folder.
+    Folder(Option<Folder>),
+    /// A new session's id.
+    Created {
+        /// Its id.
+        session: String,
+    },
+    /// A session's view.
+    Session(Box<SessionView>),
+    /// A message was recorded.
+    Sent {
+        /// Its id.
+        message: String,
+        /// Where.
+        #[ts(type = "number")]
+        seq: u64,
+    },
+    /// Changed files.
+    Changes(Vec<FileChange>),
+    /// A difference.
+    Diff(FileDiff),
+    /// Providers.
+    Providers(Vec<Provider>),
+    /// Settings.
+    Settings(Settings),
+}
+
+/// What a session may do without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Ask first.
+    Ask,
+    /// Edit freely.
+    Edit,
+    /// Plan only.
+    Plan,
+    /// Auto.
+    Auto,
+}
+
+/// How a message is meant while a turn runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(rename_all = "snake_case")]
+pub enum Intent {
+    /// Read it before the next step.
+    Steer,
+    /// Read it after this turn.
+    FollowUp,
+}
+
+/// What a person found out about a call whose outcome is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(rename_all = "snake_case")]
+pub enum Resolution {
+    /// It did happen.
+    Done,
+    /// It didn't: run it again (as a new call).
+    Again,
+    /// Leave it.
+    Skip,
+}
+
+/// What a client may listen to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Topic {
+    /// One session from a sequence number on.
+    Session {
+        /// The session.
+        session: String,
+        /// First sequence number wanted.
+        #[ts(type = "number")]
+        from: u64,
+    },
+    /// The lists: sessions, what needs the person, providers.
+    Store,
+}
+
+/// What a subscription delivers, in order, in batches of at most one frame.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Notification {
+    /// Changes of a session's view up to and including `seq`.
+    Session {
+        /// The session.
+        session: String,
+        /// Last event folded in.
+        #[ts(type = "number")]
+        seq: u64,
+        /// The changes, in order.
+        patches: Vec<super::view::Patch>,
+    },
+    /// A line of the session list changed.
+    Summary {
+        /// The new line.
+        summary: SessionSummary,
+    },
+    /// Something was dropped on the window (window only).
+    FolderDropped {
+        /// The folder.
+        folder: Folder,
+    },
+    /// Something that isn't a folder was dropped.
+    DropRefused {
+        /// Its name, for showing.
+        name: String,
+    },
+    /// The client fell behind: open the session again and subscribe from there.
+    Resync {
+        /// The session.
+        session: String,
+    },
+}

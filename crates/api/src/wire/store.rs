@@ -1,0 +1,208 @@
+//! What isn't one session: the app, lists, folders, changed files, providers and settings.
+//!
+//! Secrets go in through a command and never come out: a provider only says in which state its key is.
+
+use super::command::Mode;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// About the app and the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct AppInfo {
+    /// Version of the app.
+    pub version: String,
+    /// `linux`, `macos` or `windows`.
+    pub platform: String,
+    /// Strength of the cage: `full`, `partial` or `none`.
+    pub cage: String,
+    /// Codes of what the cage lacks.
+    pub cage_missing: Vec<String>,
+    /// State of the keychain: `ready`, `locked` or `missing`.
+    pub keychain: String,
+    /// Problem with the store, as a code, where there is one.
+    pub store_problem: Option<ApiProblem>,
+}
+
+/// A lasting problem, with a code for wording.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ApiProblem {
+    /// Such as `store/read_only`.
+    pub code: String,
+    /// English detail.
+    pub message: String,
+}
+
+/// A folder the person opened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Folder {
+    /// Opaque id.
+    pub id: String,
+    /// Last part of its path.
+    pub name: String,
+    /// Where it is, for showing: the path with the home folder as `~`.
+    pub place: String,
+    /// Is it there now?
+    pub exists: bool,
+}
+
+/// A line of the session list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionSummary {
+    /// The session.
+    pub id: String,
+    /// Its name; may be empty.
+    pub title: String,
+    /// Its folder.
+    pub folder: Folder,
+    /// When something last happened, UTC ms.
+    #[ts(type = "number")]
+    pub updated: u64,
+    /// What it is doing: `idle`, `working`, `needs_you`, `failed` or `damaged`.
+    pub state: String,
+    /// How many things wait for the person.
+    pub needs_you: u32,
+    /// Is it the guided tour?
+    pub tour: bool,
+}
+
+/// A file a session changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct FileChange {
+    /// Path relative to the folder, `/` between parts.
+    pub path: String,
+    /// `created`, `edited`, `deleted`.
+    pub change: String,
+    /// Lines added, null for binary files.
+    pub added: Option<u32>,
+    /// Lines removed.
+    pub removed: Option<u32>,
+    /// Did it change on disk after the session's last change to it?
+    pub changed_since: bool,
+}
+
+/// Differences of one file, computed by the engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct FileDiff {
+    /// Path relative to the folder.
+    pub path: String,
+    /// Why there are no hunks: `binary`, `too_large` or `same`.
+    pub no_hunks: Option<String>,
+    /// Hunks in order.
+    pub hunks: Vec<Hunk>,
+}
+
+/// A run of lines around changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Hunk {
+    /// First old line, from 1.
+    pub old_start: u32,
+    /// First new line, from 1.
+    pub new_start: u32,
+    /// The lines.
+    pub lines: Vec<DiffLine>,
+}
+
+/// One line of a difference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct DiffLine {
+    /// `same`, `added` or `removed`.
+    pub kind: String,
+    /// Pieces of the line without its ending; `changed` marks the words that differ.
+    pub spans: Vec<DiffSpan>,
+}
+
+/// A piece of a line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct DiffSpan {
+    /// The text.
+    pub text: String,
+    /// Does it differ from the other side?
+    pub changed: bool,
+}
+
+/// A model of a provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ModelChoice {
+    /// The provider.
+    pub provider: String,
+    /// The model's name there.
+    pub model: String,
+}
+
+/// A service that serves models.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Provider {
+    /// Id: a preset's name or an own one.
+    pub id: String,
+    /// Name for showing.
+    pub name: String,
+    /// Dialect: `anthropic-messages` or `openai-chat`.
+    pub dialect: String,
+    /// Base address.
+    pub base_url: String,
+    /// `not_needed`, `missing`, `stored`, `locked` or `session_only`.
+    pub key: String,
+    /// Built in, or added by the person?
+    pub custom: bool,
+    /// Models it offered when last asked, or suggested ones.
+    pub models: Vec<String>,
+    /// Result of the last check: null = not checked.
+    pub check: Option<ProviderCheck>,
+}
+
+/// What a check of a provider found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ProviderCheck {
+    /// Did it answer?
+    pub ok: bool,
+    /// Error class when not.
+    pub class: Option<String>,
+    /// English detail when not.
+    pub message: Option<String>,
+}
+
+/// A service as the person describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ProviderDraft {
+    /// Null for a new one.
+    pub id: Option<String>,
+    /// Name for showing.
+    pub name: String,
+    /// Dialect.
+    pub dialect: String,
+    /// Base address, `http://` or `https://`.
+    pub base_url: String,
+    /// Model names, at least one.
+    pub models: Vec<String>,
+}
+
+/// Settings of the app.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Settings {
+    /// `system`, `en` or `zh-CN`.
+    pub language: String,
+    /// `system`, `light` or `dark`.
+    pub theme: String,
+    /// `small`, `normal` or `large`.
+    pub text_size: String,
+    /// Mode of new sessions.
+    pub mode: Mode,
+    /// Model of new sessions.
+    pub model: Option<ModelChoice>,
+    /// What closing the window does while work runs: `hide` or `quit`.
+    pub close: String,
+}

@@ -1,0 +1,407 @@
+//! The view of one session: an ordered list of entries beside a plan, waiting messages and the turn's state.
+//!
+//! [`SessionView`] is the fold of the log at `seq`; [`Patch`]es carry it forward. Entries keep their key and place for
+//! ever, so a client upserts by key. Codes and facts only: `facts` hold strings and numbers that a wording needs.
+
+use super::command::Mode;
+use super::store::{Folder, ModelChoice};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use ts_rs::TS;
+
+/// Everything a client needs to draw a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionView {
+    /// The session.
+    pub id: String,
+    /// Its name; empty until the first message gives one.
+    pub title: String,
+    /// Its folder.
+    pub folder: Folder,
+    /// Its mode.
+    pub mode: Mode,
+    /// Its model; null when none is chosen yet.
+    pub model: Option<ModelChoice>,
+    /// Is this the guided tour?
+    pub tour: bool,
+    /// What it is doing.
+    pub activity: Activity,
+    /// Last event folded in.
+    #[ts(type = "number")]
+    pub seq: u64,
+    /// What happened, oldest first.
+    pub entries: Vec<Entry>,
+    /// The current plan.
+    pub plan: Option<Plan>,
+    /// Messages that wait to be read.
+    pub waiting: Vec<WaitingMessage>,
+    /// Changed files so far.
+    pub changed_files: u32,
+    /// Tokens of all attempts: input (cached included) and output.
+    pub tokens: Tokens,
+    /// Why it can only be read, where it can only be read.
+    pub read_only: Option<String>,
+}
+
+/// What a session is doing now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Activity {
+    /// Nothing.
+    Idle,
+    /// A turn runs.
+    Working {
+        /// When it began, UTC ms.
+        #[ts(type = "number")]
+        since: u64,
+    },
+    /// Waits until `until` before sending again.
+    Retrying {
+        /// Why: an error class such as `rate_limited`.
+        class: String,
+        /// UTC ms.
+        #[ts(type = "number")]
+        until: u64,
+        /// Which attempt comes next.
+        attempt: u32,
+    },
+    /// Waits for the person: approvals, questions or unknown outcomes.
+    NeedsYou {
+        /// How many things.
+        count: u32,
+    },
+    /// Was asked to stop and is stopping.
+    Stopping,
+}
+
+/// One change of the view.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Patch {
+    /// Put this entry at its key's place, or at the end when the key is new.
+    Entry {
+        /// The entry.
+        entry: Entry,
+    },
+    /// More text for an answer entry that streams.
+    Text {
+        /// Key of the entry.
+        key: String,
+        /// The text to append.
+        text: String,
+    },
+    /// More output for a call that runs.
+    Output {
+        /// The call.
+        call: String,
+        /// The text to append (cleaned, bounded by the client to its last 200 lines).
+        text: String,
+    },
+    /// An entry went away (an answer that streamed but was not accepted and will be tried again).
+    Removed {
+        /// Its key.
+        key: String,
+    },
+    /// A new plan.
+    Plan {
+        /// The plan.
+        plan: Plan,
+    },
+    /// The waiting messages now.
+    Waiting {
+        /// All of them.
+        waiting: Vec<WaitingMessage>,
+    },
+    /// What it is doing now.
+    Activity {
+        /// The activity.
+        activity: Activity,
+    },
+    /// Name, mode, model, counts.
+    Meta {
+        /// Name.
+        title: String,
+        /// Mode.
+        mode: Mode,
+        /// Model.
+        model: Option<ModelChoice>,
+        /// Changed files so far.
+        changed_files: u32,
+        /// Tokens.
+        tokens: Tokens,
+    },
+}
+
+/// Tokens of a session so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Tokens {
+    /// Input, read from caches included.
+    #[ts(type = "number")]
+    pub input: u64,
+    /// Of these, read from the provider's cache.
+    #[ts(type = "number")]
+    pub cached: u64,
+    /// Output.
+    #[ts(type = "number")]
+    pub output: u64,
+}
+
+/// One entry of the conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Entry {
+    /// Stable key, unique in the session.
+    pub key: String,
+    /// UTC ms.
+    #[ts(type = "number")]
+    pub time: u64,
+    /// What it is.
+    pub body: EntryBody,
+}
+
+/// Kinds of entries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum EntryBody {
+    /// The person's words.
+    Said {
+        /// The words.
+        text: String,
+    },
+    /// The model's words, Markdown.
+    Answer {
+        /// The words so far.
+        text: String,
+        /// Reasoning, shown folded; may be empty.
+        reasoning: String,
+        /// Still arriving?
+        streaming: bool,
+    },
+    /// Calls of one step, in the model's order.
+    Calls {
+        /// The calls.
+        calls: Vec<CallView>,
+    },
+    /// A call that needs the person's yes.
+    Approval {
+        /// The request.
+        approval: ApprovalView,
+    },
+    /// A question of the model.
+    Question {
+        /// The question.
+        question: QuestionView,
+    },
+    /// A call whose outcome isn't known.
+    Unknown {
+        /// The call.
+        call: CallView,
+        /// Engine facts: `started_at`, `output_tail`, `reason` and the like.
+        evidence: BTreeMap<String, String>,
+        /// The person's answer, once given.
+        resolution: Option<super::command::Resolution>,
+    },
+    /// Something the person should know, worded by code.
+    Notice {
+        /// Such as `attempt/failed`, `recovery/continued`, `limit/steps`.
+        code: String,
+        /// What a wording needs.
+        facts: BTreeMap<String, String>,
+        /// How grave it is.
+        level: NoticeLevel,
+    },
+    /// A turn ended.
+    TurnEnd {
+        /// `completed`, `cancelled`, `rejected`, `nothing_to_do`, `failed`, `length`, `blocked` or `limit`.
+        end: String,
+        /// Such as `by` (`user`, `shutdown`), `class`, `limit`, `message`.
+        facts: BTreeMap<String, String>,
+        /// Milliseconds it took.
+        #[ts(type = "number")]
+        ms: u64,
+    },
+}
+
+/// How grave a notice is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeLevel {
+    /// Good to know.
+    Info,
+    /// Something failed; work may go on.
+    Bad,
+}
+
+/// One call as shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct CallView {
+    /// The call.
+    pub id: String,
+    /// Tool name, e.g. `read_file`, `run_command`; unknown names are possible.
+    pub tool: String,
+    /// Wording facts from the arguments: `path`, `command`, `pattern`, …
+    pub facts: BTreeMap<String, String>,
+    /// Where it stands.
+    pub state: CallState,
+    /// Milliseconds it ran, once it ended.
+    #[ts(type = "number | null")]
+    pub ms: Option<u64>,
+    /// Lines added by it, for file changes.
+    pub added: Option<u32>,
+    /// Lines removed by it.
+    pub removed: Option<u32>,
+    /// Last output, cleaned; for running and finished commands and for results.
+    pub output: String,
+    /// Error code and message, when it failed or was denied.
+    pub error: Option<String>,
+}
+
+/// Where a call stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(rename_all = "snake_case")]
+pub enum CallState {
+    /// Proposed, not yet started.
+    Proposed,
+    /// Needs the person.
+    Waiting,
+    /// Running.
+    Running,
+    /// Ended well.
+    Done,
+    /// Ended with an error result.
+    Failed,
+    /// Not allowed.
+    Denied,
+    /// Stopped.
+    Cancelled,
+    /// Outcome unknown.
+    Unknown,
+}
+
+/// An approval request: facts computed by the engine, never the model's words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ApprovalView {
+    /// The approval.
+    pub id: String,
+    /// The call.
+    pub call: String,
+    /// Tool name.
+    pub tool: String,
+    /// Digest to answer with.
+    pub digest: String,
+    /// What kind of act: `write`, `edit`, `delete`, `run`, `outside`, `network`.
+    pub act: String,
+    /// Wording facts: `path`, `command`, `folder`, `size`, …
+    pub facts: BTreeMap<String, String>,
+    /// Paths it can touch, relative to the folder; `.` = the whole folder.
+    pub can_touch: Vec<String>,
+    /// What the cage enforces it can't touch: codes `outside_folder`, `network`, `other_programs`; empty when nothing is enforced.
+    pub cannot_touch: Vec<String>,
+    /// 1 to 3.
+    pub risk: u8,
+    /// Can it be undone? `yes`, `partly`, `no`.
+    pub undo: String,
+    /// Exactly what will run or be written: the command or canonical arguments, invisible characters made visible.
+    pub exact: String,
+    /// A difference to show, for file changes.
+    pub diff: Option<super::store::FileDiff>,
+    /// Does the text hold invisible or look-alike characters?
+    pub suspicious: bool,
+    /// Where it stands.
+    pub state: ApprovalState,
+    /// The model's own words on why, shown as the model's.
+    pub model_says: Option<String>,
+}
+
+/// Where an approval stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ApprovalState {
+    /// Waits for the person.
+    Open,
+    /// Yes, once.
+    Granted,
+    /// No.
+    Refused {
+        /// Why.
+        why: Option<String>,
+    },
+    /// Too late, or its turn ended.
+    Expired,
+}
+
+/// A question of the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct QuestionView {
+    /// The question.
+    pub id: String,
+    /// Its text.
+    pub text: String,
+    /// Choices; may be empty.
+    pub options: Vec<String>,
+    /// May the person write an own answer?
+    pub free_text: bool,
+    /// Should the answer be hidden while typed?
+    pub sensitive: bool,
+    /// The answer, once given.
+    pub answer: Option<String>,
+}
+
+/// A message that waits to be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct WaitingMessage {
+    /// The message.
+    pub id: String,
+    /// Its words.
+    pub text: String,
+    /// When it will be read.
+    pub intent: super::command::Intent,
+    /// UTC ms.
+    #[ts(type = "number")]
+    pub time: u64,
+}
+
+/// The plan as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Plan {
+    /// Counts up by one with each change.
+    pub version: u32,
+    /// The items in order.
+    pub items: Vec<PlanItem>,
+}
+
+/// One item of the plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct PlanItem {
+    /// What to do.
+    pub text: String,
+    /// Where it stands.
+    pub status: PlanStatus,
+}
+
+/// Where a plan item stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanStatus {
+    /// Not begun.
+    Pending,
+    /// Being done; at most one.
+    InProgress,
+    /// Done.
+    Completed,
+}
