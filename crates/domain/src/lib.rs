@@ -4,6 +4,7 @@
 //! no IO, no async, no clock, no randomness and no vendor's name in this crate, so the same log gives the same state
 //! on every machine, for ever.
 
+pub mod call;
 pub mod canonical;
 pub mod digest;
 pub mod ids;

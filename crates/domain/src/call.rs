@@ -1,0 +1,228 @@
+//! The words of a call: semantics, facts, verdicts, results and effects.
+//!
+//! A **call** is one tool call, from proposed to exactly one terminal. An **approval** is the user's recorded yes to one
+//! call. Invariant: [`Semantics`] has no way to say "effects possible, no key, retry", and what an approval binds is
+//! the digest of [`Facts`], not their wording.
+
+use crate::digest::Digest;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a session may do without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// *Ask first*: reading is free, everything else asks.
+    Ask,
+    /// *Edit freely*: reading and writing in the folder are free.
+    Edit,
+    /// *Plan only*: nothing is written, through no tool.
+    Plan,
+    /// *Auto*: reading, writing and caged commands are free.
+    Auto,
+}
+
+/// What running a call may do to the world, and what recovery may do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "effects", rename_all = "snake_case")]
+pub enum Semantics {
+    /// Nothing outside is changed.
+    None {
+        /// May it run again by itself?
+        retry: bool,
+    },
+    /// Something outside may change.
+    Possible {
+        /// What can be done when the outcome isn't known.
+        recovery: Recovery,
+    },
+}
+
+/// How an unknown outcome can be settled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Recovery {
+    /// Running it again with this key has the effect at most once.
+    Idempotent {
+        /// The key, stable over retries.
+        key: String,
+    },
+    /// A named query tells what became of it.
+    Reconcile {
+        /// The query; the tool that made it knows how to run it.
+        operation: String,
+    },
+    /// Only a person can tell.
+    Manual,
+}
+
+impl Semantics {
+    /// Can it change anything outside?
+    #[must_use]
+    pub fn has_effects(&self) -> bool {
+        matches!(self, Self::Possible { .. })
+    }
+}
+
+/// What kind of act a call is; policy and cards branch on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Act {
+    /// Reads in the folder.
+    Read,
+    /// Creates or replaces a file in the folder.
+    Write,
+    /// Changes part of a file in the folder.
+    Edit,
+    /// Deletes in the folder.
+    Delete,
+    /// Runs a command.
+    Run,
+    /// Talks to the person or keeps the plan; touches nothing.
+    Talk,
+}
+
+/// What a call would touch, computed by the engine from its checked arguments and the world, never by the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The kind of act.
+    pub act: Act,
+    /// Paths it can touch, relative to the folder with `/` between parts; `.` is the whole folder.
+    pub can_touch: Vec<String>,
+    /// What the cage really keeps it from: `outside_folder`, `network`, `other_programs`, `writing`.
+    pub cannot_touch: Vec<String>,
+    /// Can it be undone?
+    pub undo: Undo,
+    /// 1 (small) to 3 (large).
+    pub risk: u8,
+    /// The exact thing: the command, or the canonical arguments.
+    pub exact: String,
+    /// Wording facts: `path`, `command`, `size`, `lines`, …
+    #[serde(default)]
+    pub words: BTreeMap<String, String>,
+    /// Digests of the things it depends on (the old file, the script it runs), so that a change in between asks again.
+    #[serde(default)]
+    pub depends_on: BTreeMap<String, Digest>,
+    /// Blob that holds the new content of a file, for showing the difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposed: Option<Digest>,
+}
+
+/// Can an act be undone?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Undo {
+    /// Wholly.
+    Yes,
+    /// In part, or perhaps.
+    Partly,
+    /// Not at all.
+    No,
+}
+
+/// The policy's word on a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    /// It may run.
+    Allow {
+        /// Which rule says so: `mode/edit`, `builtin/read`, …
+        rule: String,
+    },
+    /// The person decides.
+    Ask {
+        /// Which rule says so.
+        rule: String,
+    },
+    /// It may not run, whoever asks.
+    Deny {
+        /// Which rule says so.
+        rule: String,
+        /// In words the model can act on.
+        reason: String,
+    },
+}
+
+/// An error a tool gives back to the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{code}: {message}")]
+pub struct ToolError {
+    /// Stable code: `arguments/invalid`, `path/outside`, `edit/not_found`, …
+    pub code: String,
+    /// What was attempted, on what, why not.
+    pub message: String,
+    /// What to do next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+}
+
+/// A change a tool made, as data: undo, the changes view and history are made from it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effect {
+    /// Path relative to the folder, `/` between parts.
+    pub path: String,
+    /// Content before, as a blob; `None` when it didn't exist (or was a folder).
+    pub before: Option<Digest>,
+    /// Content after; `None` when it no longer exists.
+    pub after: Option<Digest>,
+    /// Lines added and removed, for text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<LineCount>,
+    /// Where a deleted thing went: `trash` or a blob; facts for the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_in: Option<String>,
+}
+
+/// Lines added and removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineCount {
+    /// Added.
+    pub added: u32,
+    /// Removed.
+    pub removed: u32,
+}
+
+/// A plan: the current path, a whole snapshot with a version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Counts up by one with each replacement, from 1.
+    pub version: u32,
+    /// Items in order; at most one in progress.
+    pub items: Vec<PlanItem>,
+}
+
+/// One item of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanItem {
+    /// What to do.
+    pub text: String,
+    /// Where it stands.
+    pub status: PlanStatus,
+}
+
+/// Where a plan item stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanStatus {
+    /// Not begun.
+    Pending,
+    /// Being done.
+    InProgress,
+    /// Done.
+    Completed,
+}
+
+/// A question to the person: for information, never for permission.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// Its text.
+    pub text: String,
+    /// Choices; may be empty.
+    #[serde(default)]
+    pub options: Vec<String>,
+    /// May the person write an own answer?
+    pub free_text: bool,
+    /// Should the answer be hidden while typed and kept out of the view?
+    #[serde(default)]
+    pub sensitive: bool,
+}
