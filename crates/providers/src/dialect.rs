@@ -1,0 +1,115 @@
+//! A *dialect*: how neutral messages become the bytes of a request, and the fold that reads its stream.
+//!
+//! A body is `head ‖ segments joined by "," ‖ tail`. The head holds everything up to and including the opening of the
+//! messages array, a *segment* is one addition to the history encoded once. Invariant: bytes depend on the arguments
+//! and the dialect's [`Dialect::adapter_version`] alone, so a body can be rebuilt from stored segments for ever, and
+//! the body of a longer history begins with the bytes of the shorter one (without its markers and tail).
+
+use bytes::Bytes;
+use domain::digest::Digest;
+use domain::model::{Head, Message, ModelSnapshot};
+use sha2::{Digest as _, Sha256};
+
+use crate::fold::Fold;
+
+/// A wire format. Get one with `providers::dialect_of`; it already knows the provider's quirks.
+pub trait Dialect: Send + Sync {
+    /// `anthropic-messages`, `openai-chat` or `scripted`.
+    fn name(&self) -> &'static str;
+
+    /// Raised with every change of the bytes that [`Dialect::head`], [`Dialect::segment`] or a mark give.
+    fn adapter_version(&self) -> u32;
+
+    /// Everything of the body up to and including the opening of the messages array.
+    fn head(&self, model: &ModelSnapshot, head: &Head) -> Vec<u8>;
+
+    /// One addition to the history as array elements separated by commas, none at the ends. Adjacent user-kind
+    /// messages are merged where the dialect wants roles to alternate. Empty for no messages.
+    fn segment(&self, messages: &[Message]) -> Vec<u8>;
+
+    /// What closes the body after the last segment.
+    fn tail(&self) -> Vec<u8> {
+        b"]}".to_vec()
+    }
+
+    /// The same segment with the dialect's cache marker in its last element; `None` where the dialect has none or
+    /// the segment can't carry it.
+    fn mark(&self, _segment: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// The same head with the dialect's cache marker; `None` where there is none.
+    fn mark_head(&self, _head: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// A fresh reader of one answer.
+    fn fold(&self, model: &ModelSnapshot) -> Box<dyn Fold>;
+
+    /// Path below the base URL, with its version: `v1/messages`.
+    fn path(&self) -> &'static str;
+}
+
+/// Where cache markers go. A marker that the dialect can't place is left out; bytes stay deterministic.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Markers {
+    /// Mark the head?
+    pub head: bool,
+    /// Positions of marked segments, from 0.
+    pub segments: Vec<usize>,
+}
+
+/// The chunks of a whole request body, immutable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Body {
+    /// In order; concatenated they are the body.
+    pub chunks: Vec<Bytes>,
+}
+
+impl Body {
+    /// Puts a body together from its stored parts. Empty segments take no place.
+    #[must_use]
+    pub fn assemble(dialect: &dyn Dialect, head: &Bytes, segments: &[Bytes], markers: &Markers) -> Self {
+        let mut chunks = Vec::with_capacity(segments.len() * 2 + 2);
+        let marked = if markers.head { dialect.mark_head(head) } else { None };
+        chunks.push(marked.map_or_else(|| head.clone(), Bytes::from));
+        let mut first = true;
+        for (at, segment) in segments.iter().enumerate().filter(|(_, segment)| !segment.is_empty()) {
+            if !std::mem::take(&mut first) {
+                chunks.push(Bytes::from_static(b","));
+            }
+            let marked = if markers.segments.contains(&at) { dialect.mark(segment) } else { None };
+            chunks.push(marked.map_or_else(|| segment.clone(), Bytes::from));
+        }
+        chunks.push(Bytes::from(dialect.tail()));
+        Self { chunks }
+    }
+
+    /// SHA-256 over the concatenated bytes, what `request/prepared` holds.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        let mut hash = Sha256::new();
+        for chunk in &self.chunks {
+            hash.update(chunk);
+        }
+        Digest(hash.finalize().into())
+    }
+
+    /// The body's length in bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.chunks.iter().map(Bytes::len).sum()
+    }
+
+    /// Is there nothing in it?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The body in one piece, as it is sent.
+    #[must_use]
+    pub fn to_bytes(&self) -> Bytes {
+        self.chunks.concat().into()
+    }
+}
