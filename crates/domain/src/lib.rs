@@ -7,5 +7,6 @@
 pub mod call;
 pub mod canonical;
 pub mod digest;
+pub mod event;
 pub mod ids;
 pub mod model;
