@@ -1,0 +1,163 @@
+//! The system-call filter.
+//!
+//! Refuses what no command in a project folder needs: sockets of every family, other processes' memory, mounts
+//! and namespaces, kernel keys, programs and modules, and interfaces with a history of holes. Invariant: a call
+//! through a foreign calling convention never slips past the numbers compared here: it ends the process.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, sock_filter,
+};
+
+use super::launcher::Broken;
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Refused whatever their arguments, with "operation not permitted".
+const REFUSED: &[libc::c_long] = &[
+    // Network and local sockets: there is no socket to be had. Unnamed pairs are a call of their own.
+    libc::SYS_socket,
+    // Other processes.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_kcmp,
+    libc::SYS_pidfd_getfd,
+    // Mounts, roots and namespaces.
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_fanotify_init,
+    libc::SYS_quotactl,
+    // Kernel keys, programs and modules.
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_kexec_load,
+    libc::SYS_syslog,
+    // The machine.
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_vhangup,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_kexec_file_load,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_modify_ldt,
+];
+
+/// Refused with "not implemented": programs then take the older way, which can be looked at.
+const ABSENT: &[libc::c_long] =
+    &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
+
+/// Confines this process and its children to come.
+pub(crate) fn apply() -> Result<(), Broken> {
+    let fail = |error: seccompiler::Error| Broken::at("system-call filter", error);
+    // Two filters: the kernel takes the strictest answer of all that are loaded.
+    seccompiler::apply_filter(&absent().map_err(|error| fail(error.into()))?).map_err(fail)?;
+    let mut program = foreign_calls();
+    program.extend(refused().map_err(|error| fail(error.into()))?);
+    seccompiler::apply_filter(&program).map_err(fail)
+}
+
+fn refused() -> Result<BpfProgram, seccompiler::BackendError> {
+    let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+    let namespaces = [
+        libc::CLONE_NEWUSER,
+        libc::CLONE_NEWNS,
+        libc::CLONE_NEWPID,
+        libc::CLONE_NEWNET,
+        libc::CLONE_NEWIPC,
+        libc::CLONE_NEWUTS,
+        libc::CLONE_NEWCGROUP,
+    ];
+    for flag in namespaces {
+        let flag = u64::from(flag.unsigned_abs());
+        add(&mut rules, libc::SYS_clone, 0, SeccompCmpOp::MaskedEq(flag), flag)?;
+    }
+    // Only unnamed pairs of the local family.
+    add(&mut rules, libc::SYS_socketpair, 0, SeccompCmpOp::Ne, u64::from(libc::AF_UNIX.unsigned_abs()))?;
+    // Typing into a terminal somebody else reads.
+    add(&mut rules, libc::SYS_ioctl, 1, SeccompCmpOp::Eq, libc::TIOCSTI)?;
+    add(&mut rules, libc::SYS_ioctl, 1, SeccompCmpOp::Eq, libc::TIOCLINUX)?;
+    filter(rules, libc::EPERM)
+}
+
+fn absent() -> Result<BpfProgram, seccompiler::BackendError> {
+    filter(ABSENT.iter().map(|call| (*call, Vec::new())).collect(), libc::ENOSYS)
+}
+
+fn filter(rules: Rules, error: i32) -> Result<BpfProgram, seccompiler::BackendError> {
+    let refuse = SeccompAction::Errno(error.unsigned_abs());
+    SeccompFilter::new(rules, SeccompAction::Allow, refuse, ARCHITECTURE)?.try_into()
+}
+
+fn add(
+    rules: &mut Rules,
+    call: libc::c_long,
+    argument: u8,
+    compare: SeccompCmpOp,
+    value: u64,
+) -> Result<(), seccompiler::BackendError> {
+    // The kernel looks at the lower half of these arguments only, so must we.
+    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compare, value)?;
+    rules.entry(call).or_default().push(SeccompRule::new(vec![condition])?);
+    Ok(())
+}
+
+/// On x86-64 the same architecture word also covers the x32 convention, whose numbers carry one more bit and
+/// would compare as unknown, hence allowed. Other architectures are refused by the filter's own first lines.
+fn foreign_calls() -> BpfProgram {
+    const LOAD_NUMBER: u16 = 0x20;
+    const JUMP_IF_GREATER_OR_EQUAL: u16 = 0x35;
+    const RETURN: u16 = 0x06;
+    const X32_BIT: u32 = 0x4000_0000;
+    const KILL_PROCESS: u32 = 0x8000_0000;
+    if cfg!(not(target_arch = "x86_64")) {
+        return Vec::new();
+    }
+    vec![
+        sock_filter { code: LOAD_NUMBER, jt: 0, jf: 0, k: 0 },
+        sock_filter { code: JUMP_IF_GREATER_OR_EQUAL, jt: 0, jf: 1, k: X32_BIT },
+        sock_filter { code: RETURN, jt: 0, jf: 0, k: KILL_PROCESS },
+    ]
+}
+
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: TargetArch = TargetArch::x86_64;
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: TargetArch = TargetArch::aarch64;
+#[cfg(target_arch = "riscv64")]
+const ARCHITECTURE: TargetArch = TargetArch::riscv64;

@@ -1,0 +1,151 @@
+//! What the app and its launcher say to each other, over the socket that is the launcher's standard input.
+//!
+//! The app sends one **plan** (length, then JSON) and perhaps one stop byte; closing means stop as well. The
+//! launcher's side answers with lines of JSON. Invariant: the launcher learns everything from the plan; it
+//! inherits no environment and no other descriptor.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::net::{SendFlags, send};
+use serde::{Deserialize, Serialize};
+
+use super::layout::Place;
+use crate::strength::Mechanism;
+
+/// The byte that asks for the end of the cage.
+pub(crate) const STOP: u8 = b'K';
+/// A plan is a few kilobytes, and its largest part (arguments, environment) is bounded by the kernel.
+const MAX_PLAN_BYTES: u32 = 16 << 20;
+/// Longest line of an answer: 32 leftovers of 120 characters, escaped, fit easily.
+const MAX_LINE_BYTES: u64 = 64 << 10;
+
+/// Everything the launcher needs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    /// `None`: supervised, but without a cage.
+    pub(crate) mechanism: Option<Mechanism>,
+    /// Path of `bwrap`, for that mechanism.
+    pub(crate) bwrap: Option<OsString>,
+    /// What the new root holds, parents first.
+    pub(crate) places: Vec<Place>,
+    /// What the file rules allow to read and execute.
+    pub(crate) readable: Vec<OsString>,
+    /// What the file rules allow to change.
+    pub(crate) writable: Vec<OsString>,
+    /// The private folders; `None`: the launcher makes them below `scratch` and removes them at the end.
+    pub(crate) private: Option<Private>,
+    pub(crate) scratch: OsString,
+    pub(crate) workdir: OsString,
+    pub(crate) program: OsString,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) limits: Option<PlanLimits>,
+}
+
+/// The folders behind `HOME` and `TMPDIR`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Private {
+    pub(crate) home: OsString,
+    pub(crate) tmp: OsString,
+}
+
+/// The profile's limits as they travel.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct PlanLimits {
+    pub(crate) cpu_s: u64,
+    pub(crate) memory_bytes: u64,
+    /// `None` where counting would include the user's other processes.
+    pub(crate) processes: Option<u64>,
+    pub(crate) file_size_bytes: u64,
+}
+
+/// What the launcher's side tells the app.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Said {
+    /// The cage stands and the command is about to be executed in it.
+    Ready,
+    /// Building failed; nothing ran.
+    Failed { step: String, why: String },
+    /// The program couldn't be executed.
+    NotStarted { why: String },
+    /// The shell has ended and so has everything else.
+    Ended { exit: Ended, leftovers: Vec<String>, more: usize },
+}
+
+/// How the shell ended, on the wire.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) enum Ended {
+    Code(i32),
+    Signal(i32),
+    Killed,
+}
+
+impl Plan {
+    pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
+        let body = serde_json::to_vec(self)?;
+        let length = u32::try_from(body.len()).ok().filter(|length| *length <= MAX_PLAN_BYTES);
+        let Some(length) = length else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the command is too long"));
+        };
+        let mut bytes = length.to_be_bytes().to_vec();
+        bytes.extend_from_slice(&body);
+        Ok(bytes)
+    }
+
+    pub(crate) fn read(from: &mut impl Read) -> io::Result<Self> {
+        let mut length = [0; 4];
+        from.read_exact(&mut length)?;
+        let length = u32::from_be_bytes(length);
+        if length > MAX_PLAN_BYTES {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the plan is too long"));
+        }
+        let mut body = Vec::new();
+        from.take(u64::from(length)).read_to_end(&mut body)?;
+        Ok(serde_json::from_slice(&body)?)
+    }
+}
+
+/// The launcher side's end of the socket.
+#[derive(Debug)]
+pub(crate) struct Line(OwnedFd);
+
+impl Line {
+    pub(crate) fn new(socket: OwnedFd) -> Self {
+        Self(socket)
+    }
+
+    pub(crate) fn fd(&self) -> &OwnedFd {
+        &self.0
+    }
+
+    /// Tells the app. An app that is gone can't be told, and everything ends anyway.
+    pub(crate) fn say(&self, said: &Said) {
+        let Ok(mut line) = serde_json::to_vec(said) else { return };
+        line.push(b'\n');
+        let mut rest: &[u8] = &line;
+        while !rest.is_empty() {
+            match send(self.0.as_fd(), rest, SendFlags::NOSIGNAL) {
+                Ok(sent) => rest = &rest[sent..],
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Reads one answer; `None` when the launcher's side is gone.
+pub(crate) fn hear(from: &mut impl io::BufRead) -> io::Result<Option<Said>> {
+    let mut line = Vec::new();
+    io::BufRead::read_until(&mut from.by_ref().take(MAX_LINE_BYTES), b'\n', &mut line)?;
+    if line.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(serde_json::from_slice(&line)?))
+}
+
+/// Writes the whole plan.
+pub(crate) fn tell(to: &mut impl Write, plan: &Plan) -> io::Result<()> {
+    to.write_all(&plan.encode()?)
+}
