@@ -1,0 +1,88 @@
+//! The tray: where Daybook lives while work runs and its window is hidden.
+//!
+//! A system without a tray library gets no tray, and closing then minimises instead of hiding.
+
+use crate::window;
+use std::panic::{self, AssertUnwindSafe};
+use tauri::AppHandle;
+use tauri::image::Image;
+use tauri::menu::{Menu, MenuItem};
+use tauri::tray::{MouseButton, MouseButtonState, TrayIcon, TrayIconBuilder, TrayIconEvent};
+
+/// Id of the one tray icon.
+pub(crate) const ID: &str = "daybook";
+
+/// The menu's words.
+struct Words {
+    open: &'static str,
+    quit: &'static str,
+}
+
+const ENGLISH: Words = Words { open: "Open Daybook", quit: "Quit Daybook" };
+const CHINESE: Words = Words { open: "打开 Daybook", quit: "退出 Daybook" };
+
+/// Puts the icon into the tray, where there is one.
+pub(crate) fn put(app: &AppHandle) {
+    // The Linux tray library is loaded by name and panics where it isn't installed; that is no reason not to start.
+    let report = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let built = panic::catch_unwind(AssertUnwindSafe(|| build(app)));
+    panic::set_hook(report);
+    match built {
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "no tray icon"),
+        Err(_) => tracing::warn!("no tray icon: the tray library is not installed"),
+    }
+}
+
+fn build(app: &AppHandle) -> tauri::Result<TrayIcon> {
+    let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(|name| std::env::var(name).ok());
+    let words = words_for(locale.as_deref());
+    let open = MenuItem::with_id(app, "open", words.open, true, None::<&str>)?;
+    let quit = MenuItem::with_id(app, "quit", words.quit, true, None::<&str>)?;
+    TrayIconBuilder::with_id(ID)
+        .icon(Image::from_bytes(include_bytes!("../../icons/tray.png"))?)
+        .tooltip("Daybook")
+        .menu(&Menu::with_items(app, &[&open, &quit])?)
+        .show_menu_on_left_click(false)
+        .on_menu_event(|app, event| match event.id.as_ref() {
+            "open" => window::bring_to_front(app),
+            "quit" => app.exit(0),
+            _ => {}
+        })
+        .on_tray_icon_event(|tray, event| {
+            if let TrayIconEvent::Click {
+                button: MouseButton::Left,
+                button_state: MouseButtonState::Up,
+                ..
+            } = event
+            {
+                window::bring_to_front(tray.app_handle());
+            }
+        })
+        .build(app)
+}
+
+fn words_for(locale: Option<&str>) -> &'static Words {
+    match locale {
+        Some(name) if name.starts_with("zh") => &CHINESE,
+        _ => &ENGLISH,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_menu_speaks_the_systems_language() {
+        for (locale, open) in [
+            (None, "Open Daybook"),
+            (Some("C.UTF-8"), "Open Daybook"),
+            (Some("zh_CN.UTF-8"), "打开 Daybook"),
+            (Some("zh_TW"), "打开 Daybook"),
+        ] {
+            assert_eq!(words_for(locale).open, open, "{locale:?}");
+        }
+    }
+}

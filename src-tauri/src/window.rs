@@ -1,0 +1,163 @@
+//! The one window: where its page may go, what may be dropped on it, and what closing it does.
+//!
+//! Invariant: the page stays on the app's own origin. Other addresses, new windows and downloads are refused whatever
+//! asks for them, so nothing shown can leave the app or send anything out by loading it.
+
+use crate::app::Shell;
+use api::wire::command::Notification;
+use std::path::PathBuf;
+use std::time::Duration;
+use tauri::webview::{NewWindowResponse, PageLoadEvent};
+use tauri::{AppHandle, DragDropEvent, Manager, Url, WebviewWindow, WebviewWindowBuilder, WindowEvent};
+use tokio::sync::oneshot;
+
+/// Label of the one window.
+pub(crate) const LABEL: &str = "main";
+/// How long closing waits for the room to say whether work runs.
+const CLOSE_ANSWER: Duration = Duration::from_secs(2);
+
+/// Makes the window as configured, with its walls.
+pub(crate) fn open(app: &AppHandle) -> anyhow::Result<()> {
+    let configured = app.config().app.windows.iter().find(|window| window.label == LABEL);
+    let configured = configured.ok_or_else(|| anyhow::anyhow!("no window {LABEL:?} is configured"))?.clone();
+    let window = WebviewWindowBuilder::from_config(app, &configured)?
+        .on_navigation(may_navigate)
+        .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_download(|_, _| false)
+        .on_page_load(|window, load| {
+            // A page that loads again knows nothing of its old subscriptions.
+            if load.event() == PageLoadEvent::Started {
+                window.state::<Shell>().subscriptions.end_all();
+            }
+        })
+        .build()?;
+    let handle = window.clone();
+    window.on_window_event(move |event| on_event(&handle, event));
+    Ok(())
+}
+
+/// Brings the window to the front, also from the tray.
+pub(crate) fn bring_to_front(app: &AppHandle) {
+    let Some(window) = app.get_webview_window(LABEL) else { return };
+    for done in [window.show(), window.unminimize(), window.set_focus()] {
+        if let Err(error) = done {
+            tracing::warn!(%error, "cannot bring the window to the front");
+        }
+    }
+}
+
+/// Lets the person choose a folder in the system's dialog. `None` when dismissed.
+pub(crate) async fn choose_folder(window: &WebviewWindow) -> Option<PathBuf> {
+    let (chosen, answer) = oneshot::channel();
+    let parent = window.clone();
+    // The dialog must be made where the window lives; its answer may be waited for anywhere.
+    let asked = window.run_on_main_thread(move || {
+        let dialog = rfd::AsyncFileDialog::new().set_parent(&parent).pick_folder();
+        tauri::async_runtime::spawn(async move {
+            // The page may be gone by the time the person decides.
+            let _ = chosen.send(dialog.await);
+        });
+    });
+    asked.ok()?;
+    Some(answer.await.ok()??.path().to_path_buf())
+}
+
+/// The app's own origin: a scheme of its own, which Windows serves as a host.
+fn may_navigate(url: &Url) -> bool {
+    match url.scheme() {
+        "tauri" => url.host_str() == Some("localhost"),
+        "http" | "https" => {
+            cfg!(windows) && url.host_str() == Some("tauri.localhost") && url.port().is_none()
+        }
+        _ => false,
+    }
+}
+
+fn on_event(window: &WebviewWindow, event: &WindowEvent) {
+    match event {
+        WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) => {
+            let (window, paths) = (window.clone(), paths.clone());
+            tauri::async_runtime::spawn(async move { take_dropped(&window, paths).await });
+        }
+        WindowEvent::CloseRequested { api, .. } => {
+            // Always stay for the moment it takes to learn whether work runs.
+            api.prevent_close();
+            let window = window.clone();
+            tauri::async_runtime::spawn(async move { close(&window).await });
+        }
+        _ => {}
+    }
+}
+
+/// The first folder is opened; everything else is named back to the page as not taken.
+async fn take_dropped(window: &WebviewWindow, paths: Vec<PathBuf>) {
+    let shell = window.state::<Shell>();
+    let mut opened = false;
+    for path in paths {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let refused = Notification::DropRefused { name };
+        let notification = if opened || !path.is_dir() {
+            refused
+        } else {
+            let Ok(room) = shell.room().await else { return };
+            match room.open_folder(path).await {
+                Ok(folder) => {
+                    opened = true;
+                    Notification::FolderDropped { folder }
+                }
+                Err(error) => {
+                    tracing::warn!(?error, "cannot open a dropped folder");
+                    refused
+                }
+            }
+        };
+        shell.subscriptions.tell_lists(&notification);
+    }
+}
+
+/// Hides while work runs and the person didn't choose otherwise; else quits.
+async fn close(window: &WebviewWindow) {
+    let app = window.app_handle();
+    let shell = window.state::<Shell>();
+    let asked = async { shell.room().await.ok()?.keep_running_when_closed().await.ok() };
+    let keep = tokio::time::timeout(CLOSE_ANSWER, asked).await.ok().flatten().unwrap_or(false);
+    if !keep {
+        app.exit(0);
+        return;
+    }
+    // Without a tray a hidden window could not be found again.
+    let done = if app.tray_by_id(crate::tray::ID).is_some() { window.hide() } else { window.minimize() };
+    if let Err(error) = done {
+        tracing::warn!(%error, "cannot put the window away");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_stays_on_its_own_origin() {
+        let own = if cfg!(windows) { "http://tauri.localhost/" } else { "tauri://localhost/" };
+        let refused = [
+            "https://example.com/",
+            "http://localhost:5199/",
+            "http://127.0.0.1/",
+            "http://tauri.localhost.example.com/",
+            "http://tauri.localhost:8080/",
+            "tauri://example.com/",
+            "file:///etc/passwd",
+            "data:text/html,<h1>x</h1>",
+            "javascript:alert(1)",
+            "blob:tauri://localhost/0",
+            "about:blank",
+            "smb://host/share",
+            "mailto:a@example.com",
+            "vscode://x",
+        ];
+        assert!(may_navigate(&own.parse().unwrap()));
+        for address in refused {
+            assert!(!may_navigate(&address.parse().unwrap()), "{address}");
+        }
+    }
+}
