@@ -127,7 +127,13 @@ mod tests {
         let id = SessionId::from_bits(7);
         assert_eq!(id.as_str(), "ses_00000000000000000000000000000007");
         assert_eq!(id.as_str().parse(), Ok(id.clone()));
-        for bad in ["", "ses_", "trn_00000000000000000000000000000007", "ses_0000000000000000000000000000000G", "ses_7"] {
+        for bad in [
+            "",
+            "ses_",
+            "trn_00000000000000000000000000000007",
+            "ses_0000000000000000000000000000000G",
+            "ses_7",
+        ] {
             assert!(bad.parse::<SessionId>().is_err(), "{bad}");
             assert!(serde_json::from_value::<SessionId>(bad.into()).is_err(), "{bad}");
         }

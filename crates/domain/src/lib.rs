@@ -4,9 +4,12 @@
 //! no IO, no async, no clock, no randomness and no vendor's name in this crate, so the same log gives the same state
 //! on every machine, for ever.
 
+pub mod audit;
 pub mod call;
 pub mod canonical;
 pub mod digest;
 pub mod event;
+pub mod history;
 pub mod ids;
 pub mod model;
+pub mod state;

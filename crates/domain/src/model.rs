@@ -207,7 +207,12 @@ impl ErrorClass {
     #[must_use]
     pub fn is_transient(self) -> bool {
         match self {
-            Self::Network | Self::Timeout | Self::Cut | Self::RateLimited | Self::Overloaded | Self::Server => true,
+            Self::Network
+            | Self::Timeout
+            | Self::Cut
+            | Self::RateLimited
+            | Self::Overloaded
+            | Self::Server => true,
             Self::Auth
             | Self::Billing
             | Self::NotFound

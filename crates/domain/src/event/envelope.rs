@@ -138,7 +138,9 @@ impl Recorded {
             Payload::Erased(_) => None,
             Payload::Text(text) => match Fact::decode(&self.kind, self.version, text) {
                 Ok(fact) => Some(fact),
-                Err(DecodeError::UnknownKind { .. } | DecodeError::NewerVersion { .. }) if self.ignorable => None,
+                Err(DecodeError::UnknownKind { .. } | DecodeError::NewerVersion { .. }) if self.ignorable => {
+                    None
+                }
                 Err(error) => return Err(error),
             },
         };

@@ -35,7 +35,9 @@ pub struct Kind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// A type this build doesn't know.
-    #[error("event type `{kind}` (version {version}) is unknown here; a newer Daybook is needed to open this session")]
+    #[error(
+        "event type `{kind}` (version {version}) is unknown here; a newer Daybook is needed to open this session"
+    )]
     UnknownKind {
         /// Its type.
         kind: String,
@@ -43,7 +45,9 @@ pub enum DecodeError {
         version: u32,
     },
     /// A known type in a later payload version.
-    #[error("event type `{kind}` has payload version {found}, this build reads up to {known}; a newer Daybook is needed")]
+    #[error(
+        "event type `{kind}` has payload version {found}, this build reads up to {known}; a newer Daybook is needed"
+    )]
     NewerVersion {
         /// Its type.
         kind: String,

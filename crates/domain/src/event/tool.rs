@@ -4,7 +4,7 @@
 //! nothing with effects runs before its `tool/start` is durable; an approval binds tool, version, arguments and facts by
 //! digest and authorises at most one execution.
 
-use crate::call::{Effect, Facts, Question, Semantics, ToolError, Verdict};
+use crate::call::{Act, Effect, Facts, Question, Semantics, ToolError, Verdict};
 use crate::digest::Digest;
 use crate::ids::{ApprovalId, CallId, QuestionId};
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,10 @@ pub struct ToolDecision {
     pub decision: Verdict,
     /// Digest of the facts it was made on.
     pub facts: Digest,
+    /// The kind of act, and the paths it touches: calls of one answer that don't meet may run side by side.
+    pub act: Act,
+    /// Paths it touches, relative to the folder.
+    pub touches: Vec<String>,
 }
 
 /// `approval/requested`

@@ -1,0 +1,145 @@
+//! The history the model sees, projected from three families only: user messages (with the host notes that stand beside
+//! them), accepted answers, and the results of their calls.
+//!
+//! Invariant: every call of an answer is followed by its result, in the model's order; deltas, approvals, decisions and
+//! notices never reach the model; the projection of a whole log is the concatenation of the projections of its parts
+//! cut at any `request/prepared`.
+
+use crate::event::{Event, Fact};
+use crate::ids::CallId;
+use crate::model::{Block, CallResult, Message};
+use std::collections::BTreeMap;
+
+/// Events that can't be sent to a model as they stand.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HistoryError {
+    /// A call of an accepted answer has no result yet.
+    #[error("call {0} has no result, so this history can't be sent to a model")]
+    OpenCall(String),
+}
+
+/// The messages these events add to the history, oldest first. Neighbouring notes and words of the user stay separate.
+///
+/// # Errors
+/// When a call has no terminal.
+pub fn project<'a>(events: impl IntoIterator<Item = &'a Event>) -> Result<Vec<Message>, HistoryError> {
+    let mut builder = Builder::default();
+    for event in events {
+        if let Some(fact) = &event.fact {
+            builder.take(fact);
+        }
+    }
+    builder.finish()
+}
+
+#[derive(Default)]
+struct Builder {
+    messages: Vec<Message>,
+    /// Calls of the last answer, in order, with their results as they come.
+    calls: Vec<(CallId, Pending)>,
+}
+
+struct Pending {
+    provider_call_id: String,
+    name: String,
+    result: Option<(String, bool)>,
+}
+
+impl Builder {
+    fn take(&mut self, fact: &Fact) {
+        match fact {
+            Fact::UserMessage(e) => self.push(Message::User(e.text.clone())),
+            Fact::ContextNote(e) => self.push(Message::User(e.text.clone())),
+            Fact::AssistantAccepted(e) => {
+                let blocks: Vec<Block> = e.blocks.clone();
+                self.push(Message::Assistant(blocks));
+            }
+            Fact::ToolCall(e) => self.calls.push((
+                e.call.clone(),
+                Pending { provider_call_id: e.provider_call_id.clone(), name: e.name.clone(), result: None },
+            )),
+            Fact::ToolResult(e) => {
+                let is_error = matches!(e.outcome, crate::event::ToolOutcome::Error { .. });
+                self.result(&e.call, &e.text, is_error);
+            }
+            Fact::ToolDenied(e) => self.result(&e.call, &e.text, true),
+            Fact::ToolCancelled(e) => self.result(&e.call, &e.text, true),
+            Fact::ToolOutcomeUnknown(e) => self.result(&e.call, &e.text, true),
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, message: Message) {
+        self.flush();
+        self.messages.push(message);
+    }
+
+    fn result(&mut self, call: &CallId, text: &str, is_error: bool) {
+        if let Some((_, pending)) = self.calls.iter_mut().find(|(id, _)| id == call) {
+            pending.result = Some((text.to_owned(), is_error));
+        }
+        if self.calls.iter().all(|(_, pending)| pending.result.is_some()) {
+            self.flush();
+        }
+    }
+
+    /// Puts the results out once all are there; before that they wait.
+    fn flush(&mut self) {
+        if self.calls.is_empty() || self.calls.iter().any(|(_, pending)| pending.result.is_none()) {
+            return;
+        }
+        let results = self.calls.drain(..).filter_map(|(_, pending)| {
+            let (text, is_error) = pending.result?;
+            Some(CallResult {
+                provider_call_id: pending.provider_call_id,
+                name: pending.name,
+                text,
+                is_error,
+            })
+        });
+        self.messages.push(Message::Results(results.collect()));
+    }
+
+    fn finish(mut self) -> Result<Vec<Message>, HistoryError> {
+        self.flush();
+        match self.calls.first() {
+            Some((call, _)) => Err(HistoryError::OpenCall(call.to_string())),
+            None => Ok(self.messages),
+        }
+    }
+}
+
+/// What is wrong with messages that would be sent, if anything: the shape every provider demands.
+#[must_use]
+pub fn unsendable(messages: &[Message]) -> Option<String> {
+    let mut owed: BTreeMap<&str, ()> = BTreeMap::new();
+    for message in messages {
+        match message {
+            Message::Assistant(blocks) => {
+                if !owed.is_empty() {
+                    return Some("an answer follows calls without results".into());
+                }
+                for block in blocks {
+                    if let Block::Call { provider_call_id, .. } = block
+                        && owed.insert(provider_call_id, ()).is_some()
+                    {
+                        return Some(format!("call id {provider_call_id} stands twice in one answer"));
+                    }
+                }
+            }
+            Message::Results(results) => {
+                for result in results {
+                    if owed.remove(result.provider_call_id.as_str()).is_none() {
+                        return Some(format!("result of {} without its call", result.provider_call_id));
+                    }
+                }
+            }
+            Message::User(text) if !owed.is_empty() => {
+                return Some(format!("the user speaks ({} bytes) before the calls have results", text.len()));
+            }
+            Message::User(text) if text.is_empty() => return Some("an empty message".into()),
+            Message::User(_) => {}
+        }
+    }
+    (!owed.is_empty()).then(|| "calls without results at the end".into())
+}

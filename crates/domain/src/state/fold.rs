@@ -1,0 +1,399 @@
+//! The fold: State × Event → State, one arm a fact.
+//!
+//! Arms are one call or a few assignments; what an event *means* for the state stands here and nowhere else. Events that
+//! only show something (deltas, output) change nothing but the position.
+
+use super::types::*;
+use crate::call::Semantics;
+use crate::digest::Digest;
+use crate::event::*;
+use crate::ids::CallId;
+
+pub(super) fn fold(state: &mut State, event: &Event) {
+    state.next_seq = event.envelope.seq + 1;
+    state.time = event.envelope.time;
+    let Some(fact) = &event.fact else { return };
+    match fact {
+        Fact::SessionCreated(e) => state.session = Some(created(e)),
+        Fact::SessionRenamed(e) => with_session(state, |s| s.title.clone_from(&e.title)),
+        Fact::SessionMode(e) => with_session(state, |s| s.mode = e.mode),
+        Fact::SessionModel(e) => with_session(state, |s| s.model = Some(e.model.clone())),
+        Fact::InboxPosted(e) => posted(state, e, event),
+        Fact::InboxReserved(e) => reserved(state, e),
+        Fact::InboxReleased(e) => released(state, e),
+        Fact::InboxCancelled(e) => state.inbox.retain(|waiting| waiting.message != e.message),
+        Fact::TurnStart(e) => turn_start(state, e, event),
+        Fact::TurnCancel(e) => with_turn(state, |turn| turn.cancel = turn.cancel.or(Some(e.by))),
+        Fact::TurnEnd(e) => turn_end(state, e),
+        Fact::StepStart(e) => with_turn(state, |turn| step_start(turn, e)),
+        Fact::StepEnd(e) => with_turn(state, |turn| step_end(turn, e)),
+        Fact::UserMessage(e) => state.inbox.retain(|waiting| waiting.message != e.message),
+        Fact::ContextNote(e) => context_note(state, e),
+        Fact::DocumentLoaded(e) => drop(state.documents.insert(e.path.clone(), e.content)),
+        Fact::RequestPrepared(e) => prepared(state, e, event),
+        Fact::AttemptStart(e) => with_step(state, |step| {
+            step.attempts = e.n;
+            step.phase = StepPhase::Attempting { attempt: e.attempt.clone() };
+        }),
+        Fact::AttemptEnd(e) => attempt_end(state, e),
+        Fact::AssistantDelta(_) | Fact::ToolOutput(_) | Fact::CredentialUsed(_) => {}
+        Fact::LateIgnored(_) | Fact::NoticeRaised(_) => {}
+        Fact::AssistantAccepted(e) => with_step(state, |step| accepted(step, e)),
+        Fact::ToolCall(e) => tool_call(state, e),
+        Fact::ToolDecision(e) => with_call(state, &e.call, |call| {
+            call.decision =
+                Some(Decided { verdict: e.decision.clone(), act: e.act, touches: e.touches.clone() });
+        }),
+        Fact::ApprovalRequested(e) => with_call(state, &e.call, |call| {
+            call.approval = Some(Approval {
+                id: e.approval.clone(),
+                digest: e.digest,
+                valid_ms: e.valid_ms,
+                asked: event.envelope.time,
+                state: ApprovalState::Open,
+            });
+        }),
+        Fact::ApprovalGranted(e) => with_approval(state, &e.approval, ApprovalState::Granted),
+        Fact::ApprovalRefused(e) => {
+            with_approval(
+                state,
+                &e.approval,
+                ApprovalState::Refused { why: e.why.clone(), nobody: e.nobody },
+            );
+        }
+        Fact::ApprovalExpired(e) => with_approval(state, &e.approval, ApprovalState::Expired),
+        Fact::ToolStart(e) => with_call(state, &e.call, |call| {
+            call.phase = CallPhase::Started { semantics: e.semantics.clone(), at: event.envelope.time };
+        }),
+        Fact::ToolResult(e) => tool_result(state, e),
+        Fact::ToolDenied(e) => {
+            let by_person = e.by == "refused";
+            end_call(state, &e.call, Terminal::Denied { by_person }, &e.text);
+        }
+        Fact::ToolCancelled(e) => end_call(state, &e.call, Terminal::Cancelled, &e.text),
+        Fact::ToolOutcomeUnknown(e) => outcome_unknown(state, e),
+        Fact::CallResolved(e) => resolved(state, e),
+        Fact::QuestionAsked(e) => with_call(state, &e.call, |call| {
+            call.question = Some(Asked { id: e.question.clone(), body: e.body.clone(), answer: None });
+        }),
+        Fact::QuestionAnswered(e) => answered(state, e),
+        Fact::PlanReplaced(e) => state.plan = Some(e.plan.clone()),
+        Fact::RecoveryAdopted(_) => with_turn(state, |turn| adopted(turn, event.envelope.epoch)),
+        Fact::RecoveryContinuation(e) => state.continuation = Some(e.turn.clone()),
+    }
+}
+
+fn created(e: &SessionCreated) -> Session {
+    Session {
+        folder: e.folder.clone(),
+        root: e.root.clone(),
+        mode: e.mode,
+        model: e.model.clone(),
+        tour: e.tour,
+        title: String::new(),
+    }
+}
+
+fn posted(state: &mut State, e: &InboxPosted, event: &Event) {
+    if let Some(command) = &e.command {
+        if state.commands.len() == REMEMBERED_COMMANDS {
+            state.commands.remove(0);
+        }
+        state.commands.push((command.clone(), e.message.clone(), event.envelope.seq));
+    }
+    state.inbox.push(Waiting {
+        message: e.message.clone(),
+        text: e.text.clone(),
+        target: e.target,
+        wakeup: e.wakeup,
+        origin: e.origin,
+        reserved: None,
+        time: event.envelope.time,
+    });
+}
+
+fn reserved(state: &mut State, e: &InboxReserved) {
+    for waiting in state.inbox.iter_mut().filter(|waiting| e.messages.contains(&waiting.message)) {
+        waiting.reserved = Some(e.step.clone());
+    }
+}
+
+fn released(state: &mut State, e: &InboxReleased) {
+    for waiting in state.inbox.iter_mut().filter(|waiting| e.messages.contains(&waiting.message)) {
+        waiting.reserved = None;
+    }
+}
+
+fn turn_start(state: &mut State, e: &TurnStart, event: &Event) {
+    state.turns += 1;
+    state.continuation = None;
+    state.last_failure = None;
+    state.turn = Some(Turn {
+        id: e.turn.clone(),
+        source: e.source.clone(),
+        epoch: event.envelope.epoch,
+        started: event.envelope.time,
+        cancel: None,
+        steps: 0,
+        step: None,
+        last: None,
+        fingerprints: Vec::new(),
+        refused_steps: 0,
+    });
+}
+
+fn turn_end(state: &mut State, e: &TurnEnd) {
+    state.turn = None;
+    state.last_failure = match &e.end {
+        End::Failed { code, .. } => Some(code.clone()),
+        End::Limit { limit, .. } => Some(format!("limit/{limit}")),
+        End::Length => Some("length".to_owned()),
+        End::Refused => Some("refused".to_owned()),
+        End::Completed
+        | End::Cancelled { .. }
+        | End::Rejected
+        | End::NothingToDo
+        | End::Blocked { .. }
+        | End::Interrupted => None,
+    };
+}
+
+fn step_start(turn: &mut Turn, e: &StepStart) {
+    turn.steps = e.n;
+    turn.step = Some(Step {
+        id: e.step.clone(),
+        n: e.n,
+        model: e.model.clone(),
+        phase: StepPhase::Claimed,
+        revisions: 0,
+        attempts: 0,
+        request: None,
+        calls: Vec::new(),
+    });
+}
+
+fn step_end(turn: &mut Turn, e: &StepEnd) {
+    let Some(step) = turn.step.take() else { return };
+    turn.last = Some(e.end);
+    if e.end != StepEndKind::Tools {
+        return;
+    }
+    let refused = step.calls.iter().all(|call| {
+        matches!(call.phase, CallPhase::Ended { terminal: Terminal::Denied { by_person: true }, .. })
+    });
+    turn.refused_steps = if refused { turn.refused_steps + 1 } else { 0 };
+    if turn.fingerprints.len() == REMEMBERED_STEPS {
+        turn.fingerprints.remove(0);
+    }
+    turn.fingerprints.push(fingerprint(&step));
+}
+
+/// What a step did and got: names, arguments and results of its calls.
+fn fingerprint(step: &Step) -> Digest {
+    let mut parts: Vec<Vec<u8>> = Vec::new();
+    for call in &step.calls {
+        parts.push(call.name.clone().into_bytes());
+        parts.push(call.good.as_ref().map_or(Vec::new(), |good| good.digest.0.to_vec()));
+        if let CallPhase::Ended { text, .. } = &call.phase {
+            parts.push(text.0.to_vec());
+        }
+    }
+    Digest::of_parts(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+fn context_note(state: &mut State, e: &ContextNote) {
+    if e.topic == "environment" {
+        state.environment = Some(Digest::of(e.text.as_bytes()));
+    }
+}
+
+fn prepared(state: &mut State, e: &RequestPrepared, event: &Event) {
+    let seq = event.envelope.seq;
+    let segments = e.base + u32::try_from(e.added.len()).unwrap_or(u32::MAX);
+    let model = state.step().map(|(_, step)| (step.model.provider.clone(), step.model.model.clone()));
+    match (&e.head, state.prefix.as_mut(), model) {
+        (Some(head), _, Some((provider, model))) => {
+            state.prefix = Some(Prefix {
+                epoch: e.prefix_epoch,
+                provider,
+                model,
+                dialect: e.dialect.clone(),
+                adapter: e.adapter,
+                head: *head,
+                segments,
+                opened: seq,
+                last: seq,
+            });
+        }
+        (None, Some(prefix), _) => {
+            prefix.segments = segments;
+            prefix.last = seq;
+        }
+        _ => {}
+    }
+    with_step(state, |step| {
+        step.revisions = e.revision;
+        step.request = Some(Request { seq, body: e.body, tokens: e.tokens });
+        step.phase = StepPhase::Prepared;
+    });
+}
+
+fn attempt_end(state: &mut State, e: &AttemptEnd) {
+    state.usage.attempts += 1;
+    match e.settled {
+        Settled::Reported { tokens } | Settled::Estimated { tokens } => {
+            let sum = &mut state.usage.tokens;
+            sum.input += tokens.input;
+            sum.output += tokens.output;
+            sum.cache_read += tokens.cache_read;
+            sum.cache_write += tokens.cache_write;
+        }
+        Settled::Unknown => state.usage.unknown += 1,
+    }
+    with_step(state, |step| match &e.end {
+        AttemptEndKind::Accepted => {}
+        AttemptEndKind::Failed { error, retry: Some(retry) } => {
+            step.phase = StepPhase::Backoff { retry: *retry, class: error.class };
+        }
+        AttemptEndKind::Unaccepted { .. }
+        | AttemptEndKind::Failed { retry: None, .. }
+        | AttemptEndKind::Cancelled
+        | AttemptEndKind::Interrupted => step.phase = StepPhase::Exhausted,
+    });
+}
+
+fn accepted(step: &mut Step, e: &AssistantAccepted) {
+    let announced = e
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            crate::model::Block::Call { provider_call_id, .. } => Some(provider_call_id.clone()),
+            crate::model::Block::Text { .. } | crate::model::Block::Reasoning { .. } => None,
+        })
+        .collect();
+    step.phase = StepPhase::Answered { stop: e.stop, announced };
+}
+
+fn tool_call(state: &mut State, e: &ToolCall) {
+    if let Some(of) = &e.retry_of {
+        state.again.retain(|again| again.call != *of);
+    }
+    let good = match &e.checked {
+        CheckedCall::Good { version, arguments, digest, .. } => {
+            Some(Good { version: *version, arguments: arguments.clone(), digest: *digest })
+        }
+        CheckedCall::Bad { .. } => None,
+    };
+    with_step(state, |step| {
+        step.calls.push(Call {
+            id: e.call.clone(),
+            provider_call_id: e.provider_call_id.clone(),
+            name: e.name.clone(),
+            good,
+            decision: None,
+            approval: None,
+            question: None,
+            phase: CallPhase::Proposed,
+        });
+    });
+}
+
+fn tool_result(state: &mut State, e: &ToolResult) {
+    for (path, digest) in &e.seen {
+        state.seen.insert(path.clone(), *digest);
+    }
+    for effect in e.effects.iter().filter(|effect| effect.after.is_none()) {
+        state.seen.remove(&effect.path);
+    }
+    while state.seen.len() > REMEMBERED_FILES {
+        state.seen.pop_first();
+    }
+    let ok = matches!(e.outcome, ToolOutcome::Ok { .. });
+    end_call(state, &e.call, Terminal::Result { ok }, &e.text);
+}
+
+fn end_call(state: &mut State, id: &CallId, terminal: Terminal, text: &str) {
+    let text = Digest::of(text.as_bytes());
+    with_call(state, id, |call| call.phase = CallPhase::Ended { terminal, text });
+}
+
+fn outcome_unknown(state: &mut State, e: &ToolOutcomeUnknown) {
+    if let (Some((turn, _)), Some(call)) = (state.step(), state.call(&e.call)) {
+        let unknown = UnknownCall {
+            call: e.call.clone(),
+            turn: turn.id.clone(),
+            name: call.name.clone(),
+            arguments: call.good.as_ref().map_or(Digest::ZERO, |good| good.digest),
+        };
+        state.unknown.push(unknown);
+    }
+    end_call(state, &e.call, Terminal::OutcomeUnknown, &e.text);
+}
+
+fn resolved(state: &mut State, e: &CallResolved) {
+    let Some(at) = state.unknown.iter().position(|unknown| unknown.call == e.call) else { return };
+    let unknown = state.unknown.remove(at);
+    if e.resolution == Resolution::Again {
+        state.again.push(unknown);
+    }
+}
+
+fn answered(state: &mut State, e: &QuestionAnswered) {
+    with_step(state, |step| {
+        for question in step.calls.iter_mut().filter_map(|call| call.question.as_mut()) {
+            if question.id == e.question {
+                question.answer = Some(e.answer.clone());
+            }
+        }
+    });
+}
+
+/// The new process runs the turn now; calls that may run again wait for their turn anew.
+fn adopted(turn: &mut Turn, epoch: u64) {
+    turn.epoch = epoch;
+    let calls = turn.step.iter_mut().flat_map(|step| &mut step.calls);
+    for call in calls {
+        if let CallPhase::Started { semantics: Semantics::None { retry: true }, .. } = call.phase {
+            call.phase = CallPhase::Proposed;
+            call.decision = None;
+        }
+    }
+}
+
+fn with_session(state: &mut State, change: impl FnOnce(&mut Session)) {
+    if let Some(session) = &mut state.session {
+        change(session);
+    }
+}
+
+fn with_turn(state: &mut State, change: impl FnOnce(&mut Turn)) {
+    if let Some(turn) = &mut state.turn {
+        change(turn);
+    }
+}
+
+fn with_step(state: &mut State, change: impl FnOnce(&mut Step)) {
+    with_turn(state, |turn| {
+        if let Some(step) = &mut turn.step {
+            change(step);
+        }
+    });
+}
+
+fn with_call(state: &mut State, id: &CallId, change: impl FnOnce(&mut Call)) {
+    with_step(state, |step| {
+        if let Some(call) = step.calls.iter_mut().find(|call| call.id == *id) {
+            change(call);
+        }
+    });
+}
+
+fn with_approval(state: &mut State, id: &crate::ids::ApprovalId, to: ApprovalState) {
+    with_step(state, |step| {
+        for approval in step.calls.iter_mut().filter_map(|call| call.approval.as_mut()) {
+            if approval.id == *id {
+                approval.state = to.clone();
+            }
+        }
+    });
+}

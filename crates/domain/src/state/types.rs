@@ -1,0 +1,411 @@
+//! The types of a session's state: each phase is a variant that carries only its own data.
+//!
+//! Reading order is nesting order: session, inbox, turn, step, call. Everything is serialised for snapshots, which are
+//! versioned by [`STATE_VERSION`] and thrown away when it changes.
+
+use crate::call::Question;
+use crate::call::{Act, Mode, Plan, Semantics, Verdict};
+use crate::digest::Digest;
+use crate::event::{CancelBy, ModelChoice, Origin, Retry, Source, StepEndKind, Target};
+use crate::ids::{ApprovalId, AttemptId, CallId, CommandId, FolderId, MessageId, QuestionId, StepId, TurnId};
+use crate::model::{ModelSnapshot, StopReason, Usage};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of the shape below; a snapshot of another version is rebuilt from the log.
+pub const STATE_VERSION: u32 = 1;
+
+/// How many client commands are remembered, so that a repeat is recognised.
+pub const REMEMBERED_COMMANDS: usize = 256;
+
+/// How many files are remembered as seen.
+pub const REMEMBERED_FILES: usize = 4_096;
+
+/// How many steps of a turn are remembered for noticing repeats.
+pub const REMEMBERED_STEPS: usize = 12;
+
+/// A session, folded.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Sequence number of the next event.
+    pub next_seq: u64,
+    /// UTC ms of the last event.
+    pub time: u64,
+    /// What it was created with and what was changed since; `None` before `session/created`.
+    pub session: Option<Session>,
+    /// Messages that wait.
+    pub inbox: Vec<Waiting>,
+    /// Commands taken lately and what they posted.
+    pub commands: Vec<(CommandId, MessageId, u64)>,
+    /// The open turn.
+    pub turn: Option<Turn>,
+    /// Turns begun so far.
+    pub turns: u64,
+    /// A turn that a crash cut off and that is to be continued.
+    pub continuation: Option<TurnId>,
+    /// Calls with an unknown outcome that nobody has settled.
+    pub unknown: Vec<UnknownCall>,
+    /// Settled as "run it again"; a new call with the same arguments is the retry.
+    pub again: Vec<UnknownCall>,
+    /// The current plan.
+    pub plan: Option<Plan>,
+    /// The current run of byte-identical prefixes.
+    pub prefix: Option<Prefix>,
+    /// What all attempts cost.
+    pub usage: Totals,
+    /// Project documents the model saw, by path, in the version it saw.
+    pub documents: BTreeMap<String, Digest>,
+    /// Files the session saw or left, by path, with their content's digest.
+    pub seen: BTreeMap<String, Digest>,
+    /// The last environment note, by digest: it is given again only when it changed.
+    pub environment: Option<Digest>,
+    /// How the last turn ended badly, for lists; `None` when it ended well or none ended yet.
+    pub last_failure: Option<String>,
+}
+
+/// What a session is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its folder.
+    pub folder: FolderId,
+    /// The folder's path.
+    pub root: String,
+    /// Its mode.
+    pub mode: Mode,
+    /// Its model.
+    pub model: Option<ModelChoice>,
+    /// Is it the guided tour?
+    pub tour: bool,
+    /// Its name.
+    pub title: String,
+}
+
+/// A message that waits in the inbox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// The message.
+    pub message: MessageId,
+    /// Its words.
+    pub text: String,
+    /// When it is read.
+    pub target: Target,
+    /// May it start a turn?
+    pub wakeup: bool,
+    /// Who says it.
+    pub origin: Origin,
+    /// The step that claimed it.
+    pub reserved: Option<StepId>,
+    /// When it was posted, UTC ms.
+    pub time: u64,
+}
+
+/// The open turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Its id.
+    pub id: TurnId,
+    /// The work it claimed.
+    pub source: Source,
+    /// The process that runs it.
+    pub epoch: u64,
+    /// When it began, UTC ms.
+    pub started: u64,
+    /// Who wants it to stop.
+    pub cancel: Option<CancelBy>,
+    /// Steps begun.
+    pub steps: u32,
+    /// The open step.
+    pub step: Option<Step>,
+    /// How the last step ended.
+    pub last: Option<StepEndKind>,
+    /// Fingerprints of the last steps' calls and results, newest last.
+    pub fingerprints: Vec<Digest>,
+    /// Steps in a row in which the person refused every call.
+    pub refused_steps: u32,
+}
+
+/// The open step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its id.
+    pub id: StepId,
+    /// Its number in the turn, from 1.
+    pub n: u32,
+    /// Its model, frozen.
+    pub model: ModelSnapshot,
+    /// Where it stands.
+    pub phase: StepPhase,
+    /// Requests built.
+    pub revisions: u32,
+    /// Attempts begun.
+    pub attempts: u32,
+    /// The request its attempts send.
+    pub request: Option<Request>,
+    /// The calls of its answer, in the model's order.
+    pub calls: Vec<Call>,
+}
+
+/// Where a step stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum StepPhase {
+    /// Begun; no request yet.
+    Claimed,
+    /// A request is built; none is under way.
+    Prepared,
+    /// A request is under way.
+    Attempting {
+        /// The attempt.
+        attempt: AttemptId,
+    },
+    /// The last attempt failed in a passing way; the same request goes out again after a wait.
+    Backoff {
+        /// The wait.
+        retry: Retry,
+        /// Why.
+        class: crate::model::ErrorClass,
+    },
+    /// An answer was accepted.
+    Answered {
+        /// Why the model stopped.
+        stop: StopReason,
+        /// Ids of the calls the answer announced, in order.
+        announced: Vec<String>,
+    },
+    /// No answer will be accepted; only the end is missing.
+    Exhausted,
+}
+
+/// A prepared request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// Where it was recorded.
+    pub seq: u64,
+    /// Its body's digest.
+    pub body: Digest,
+    /// Its estimated input tokens.
+    pub tokens: u64,
+}
+
+/// A call of the open step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// Its id.
+    pub id: CallId,
+    /// The provider's id of it.
+    pub provider_call_id: String,
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// Tool version, canonical arguments and their digest; `None` for a call that couldn't be checked.
+    pub good: Option<Good>,
+    /// The policy's last word.
+    pub decision: Option<Decided>,
+    /// The approval it waits or waited for.
+    pub approval: Option<Approval>,
+    /// The question it asks.
+    pub question: Option<Asked>,
+    /// Where it stands.
+    pub phase: CallPhase,
+}
+
+/// A checked call's frozen arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Good {
+    /// The tool's version.
+    pub version: u32,
+    /// Canonical arguments.
+    pub arguments: String,
+    /// Their digest.
+    pub digest: Digest,
+}
+
+/// The policy's last word on a call, and what the call touches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The word.
+    pub verdict: Verdict,
+    /// The kind of act.
+    pub act: Act,
+    /// Paths it touches.
+    pub touches: Vec<String>,
+}
+
+/// An approval request of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// Its id.
+    pub id: ApprovalId,
+    /// What a yes must name.
+    pub digest: Digest,
+    /// Milliseconds it stays open.
+    pub valid_ms: u64,
+    /// When it was asked, UTC ms.
+    pub asked: u64,
+    /// Where it stands.
+    pub state: ApprovalState,
+}
+
+/// Where an approval stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ApprovalState {
+    /// Waits for the person.
+    Open,
+    /// The person said yes.
+    Granted,
+    /// The person said no, or nobody was there.
+    Refused {
+        /// Why.
+        why: Option<String>,
+        /// Nobody was there to ask.
+        nobody: bool,
+    },
+    /// It lapsed.
+    Expired,
+}
+
+/// A question of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Its id.
+    pub id: QuestionId,
+    /// What is asked.
+    pub body: Question,
+    /// The answer.
+    pub answer: Option<String>,
+}
+
+/// Where a call stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CallPhase {
+    /// Proposed, and perhaps judged; not started.
+    Proposed,
+    /// Running.
+    Started {
+        /// What it may do.
+        semantics: Semantics,
+        /// When, UTC ms.
+        at: u64,
+    },
+    /// Ended.
+    Ended {
+        /// How.
+        terminal: Terminal,
+        /// Digest of what the model reads of it.
+        text: Digest,
+    },
+}
+
+/// The four ways a call can end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Terminal {
+    /// With a result, good or bad.
+    Result {
+        /// Was it good?
+        ok: bool,
+    },
+    /// It was not allowed.
+    Denied {
+        /// Did the person say no?
+        by_person: bool,
+    },
+    /// It was stopped.
+    Cancelled,
+    /// Nobody knows.
+    OutcomeUnknown,
+}
+
+/// A call whose outcome isn't known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnknownCall {
+    /// The call.
+    pub call: CallId,
+    /// Its turn.
+    pub turn: TurnId,
+    /// The tool's name.
+    pub name: String,
+    /// Digest of its canonical arguments.
+    pub arguments: Digest,
+}
+
+/// A run of requests whose bytes only grow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prefix {
+    /// Its number, from 1.
+    pub epoch: u32,
+    /// The provider it was built for.
+    pub provider: String,
+    /// The model it was built for.
+    pub model: String,
+    /// The dialect.
+    pub dialect: String,
+    /// The adapter's version.
+    pub adapter: u32,
+    /// Blob of its head.
+    pub head: Digest,
+    /// Segments so far.
+    pub segments: u32,
+    /// Where its first request was recorded.
+    pub opened: u64,
+    /// Where its last request was recorded: the history up to there is in it.
+    pub last: u64,
+}
+
+/// What attempts cost, summed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Attempts settled.
+    pub attempts: u64,
+    /// Attempts whose cost isn't known.
+    pub unknown: u64,
+    /// Tokens, reported and estimated.
+    pub tokens: Usage,
+}
+
+impl State {
+    /// The open step, with its turn.
+    #[must_use]
+    pub fn step(&self) -> Option<(&Turn, &Step)> {
+        self.turn.as_ref().and_then(|turn| turn.step.as_ref().map(|step| (turn, step)))
+    }
+
+    /// A call of the open step.
+    #[must_use]
+    pub fn call(&self, id: &CallId) -> Option<&Call> {
+        self.step().and_then(|(_, step)| step.calls.iter().find(|call| call.id == *id))
+    }
+
+    /// The call of the open step that this approval is about.
+    #[must_use]
+    pub fn approval(&self, id: &ApprovalId) -> Option<(&Call, &Approval)> {
+        let (_, step) = self.step()?;
+        step.calls.iter().find_map(|call| Some((call, call.approval.as_ref().filter(|a| a.id == *id)?)))
+    }
+
+    /// Unsettled unknown outcomes of this turn.
+    pub fn unknown_of<'a>(&'a self, turn: &'a TurnId) -> impl Iterator<Item = &'a UnknownCall> {
+        self.unknown.iter().filter(move |unknown| unknown.turn == *turn)
+    }
+
+    /// How many things wait for the person: open approvals, open questions, unknown outcomes.
+    #[must_use]
+    pub fn needs_you(&self) -> usize {
+        let calls = self.step().map_or(&[][..], |(_, step)| &step.calls);
+        self.unknown.len() + calls.iter().filter(|call| call.waits_for_person()).count()
+    }
+}
+
+impl Call {
+    /// Has it ended?
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        matches!(self.phase, CallPhase::Ended { .. })
+    }
+
+    /// Does an approval or a question of it wait for the person?
+    #[must_use]
+    pub fn waits_for_person(&self) -> bool {
+        !self.ended()
+            && (self.approval.as_ref().is_some_and(|a| a.state == ApprovalState::Open)
+                || self.question.as_ref().is_some_and(|q| q.answer.is_none()))
+    }
+}
