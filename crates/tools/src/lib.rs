@@ -1,1 +1,34 @@
-//! placeholder
+//! What a call may do: the registry, the way of a call as types, the built-in tools, and what shows and cleans their output.
+//!
+//! A call goes `check` → `survey` → `policy::judge` → `clear` → `run`, and each step takes a value only the step before
+//! makes: [`Checked`], [`Surveyed`], [`Cleared`], [`Finished`]. Invariant: nothing runs without a [`Cleared`], nothing
+//! here writes the log (results, effects and blobs leave as data), and every file is reached through one folder handle.
+
+pub mod blob;
+pub mod call;
+pub mod clear;
+pub mod launch;
+pub mod limits;
+pub mod parallel;
+pub mod parse;
+pub mod path;
+pub mod place;
+pub mod policy;
+pub mod redact;
+pub mod registry;
+pub mod run;
+pub mod tool;
+pub mod visible;
+
+mod builtin;
+mod schema;
+
+pub use blob::BlobSink;
+pub use call::{Checked, Interaction, Surveyed};
+pub use clear::{Approval, Cleared, Refusal, clear};
+pub use limits::Limits;
+pub use place::Place;
+pub use policy::{Cage, PolicyInput, judge};
+pub use registry::{Registry, Visibility, Visible};
+pub use run::{End, Finished, run};
+pub use tool::{Bin, Ctx, Output, Tool};

@@ -1,0 +1,151 @@
+//! The folder, by handle.
+//!
+//! A **place** is the project folder a session works in: one directory handle, opened once from the session's record,
+//! through which every file is reached. Invariant: no file is opened by an absolute path, and a link that leads out of
+//! the folder is refused by the handle itself, also when it is swapped in between.
+
+use crate::path::RelPath;
+use crate::tool::failed;
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+use domain::call::ToolError;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An open project folder.
+#[derive(Debug)]
+pub struct Place {
+    dir: Dir,
+    path: PathBuf,
+    hide: Vec<PathBuf>,
+    hidden_inside: Vec<RelPath>,
+}
+
+/// Why a folder can't be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the folder {path} can't be opened")]
+pub struct PlaceError {
+    path: PathBuf,
+    #[source]
+    source: io::Error,
+}
+
+impl Place {
+    /// Opens the folder of a session. `hide` are absolute paths no call may touch even inside it: our own data, runtime
+    /// and configuration folders.
+    ///
+    /// # Errors
+    /// When it doesn't exist or is no folder.
+    pub fn open(folder: &Path, hide: Vec<PathBuf>) -> Result<Self, PlaceError> {
+        let failed = |source| PlaceError { path: folder.to_owned(), source };
+        let path = folder.canonicalize().map_err(failed)?;
+        let dir = Dir::open_ambient_dir(&path, cap_std::ambient_authority()).map_err(failed)?;
+        let hide: Vec<PathBuf> = hide.into_iter().map(|one| one.canonicalize().unwrap_or(one)).collect();
+        let hidden_inside = hide
+            .iter()
+            .filter_map(|one| one.strip_prefix(&path).ok())
+            .filter_map(|inside| RelPath::parse(inside.to_str()?).ok())
+            .collect();
+        Ok(Self { dir, path, hide, hidden_inside })
+    }
+
+    /// The folder's absolute path: for the cage and for people, never for opening files.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Absolute paths that commands must not see.
+    #[must_use]
+    pub fn hide(&self) -> &[PathBuf] {
+        &self.hide
+    }
+
+    /// Reads a path of the model: inside the folder and none of our own folders.
+    pub(crate) fn resolve(&self, text: &str) -> Result<RelPath, ToolError> {
+        let path = RelPath::parse(text)?;
+        match self.hides(&path) {
+            true => Err(failed("path/outside", format!("{path} belongs to Daybook itself"), "")),
+            false => Ok(path),
+        }
+    }
+
+    /// Is this path one of our own folders, or inside one?
+    pub(crate) fn hides(&self, path: &RelPath) -> bool {
+        let inside = |outer: &RelPath| {
+            path == outer
+                || path.as_str().strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        self.hidden_inside.iter().any(inside)
+    }
+
+    /// The root handle.
+    pub(crate) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// The folder a path lies in, by handle, links inside the folder followed.
+    pub(crate) fn parent_of(&self, path: &RelPath) -> io::Result<Dir> {
+        self.open_dir(&path.parent())
+    }
+
+    /// A folder by handle.
+    pub(crate) fn open_dir(&self, path: &RelPath) -> io::Result<Dir> {
+        if path.is_root() { self.dir.try_clone() } else { self.dir.open_dir(path.as_str()) }
+    }
+
+    /// What stands at this path, links inside the folder followed.
+    pub(crate) fn metadata(&self, path: &RelPath) -> io::Result<Metadata> {
+        if path.is_root() { self.dir.dir_metadata() } else { self.dir.metadata(path.as_str()) }
+    }
+
+    /// A file for reading; never waits for a pipe's other side.
+    pub(crate) fn open_file(&self, path: &RelPath) -> io::Result<File> {
+        open_in(&self.dir, path.as_str(), FollowSymlinks::Yes)
+    }
+}
+
+/// A file below a handle, for reading, without waiting.
+pub(crate) fn open_in(dir: &Dir, name: &str, follow: FollowSymlinks) -> io::Result<File> {
+    let mut how = OpenOptions::new();
+    how.read(true).nonblock(true).follow(follow);
+    dir.open_with(name, &how)
+}
+
+/// A folder below a handle, not through a link.
+pub(crate) fn open_dir_in(dir: &Dir, name: &str) -> io::Result<Dir> {
+    dir.open_dir_nofollow(name)
+}
+
+/// A failed file operation in words for the model, without absolute paths.
+pub(crate) fn io_failed(doing: &str, path: &RelPath, error: &io::Error) -> ToolError {
+    use io::ErrorKind as Kind;
+    let (code, why, then) = match error.kind() {
+        Kind::NotFound => {
+            ("file/not_found", "there is no such file".to_owned(), "List the folder to see what is there.")
+        }
+        Kind::PermissionDenied if leads_out(error) => (
+            "path/outside",
+            "a link on the way leads out of the folder".to_owned(),
+            "Only the person can add another folder.",
+        ),
+        Kind::PermissionDenied => {
+            ("file/permission", "the permission is missing".to_owned(), "Ask the person to change it.")
+        }
+        Kind::IsADirectory => ("file/is_folder", "it is a folder".to_owned(), ""),
+        Kind::NotADirectory => {
+            ("file/not_found", "a part of the path is a file, not a folder".to_owned(), "")
+        }
+        Kind::StorageFull => {
+            ("file/disk_full", "the disk is full".to_owned(), "Ask the person to make room.")
+        }
+        Kind::ReadOnlyFilesystem => ("file/permission", "the file system is read-only".to_owned(), ""),
+        _ => ("file/io", crate::tool::bare(error), ""),
+    };
+    failed(code, format!("can't {doing} {}: {why}", crate::path::shown(path.as_str())), then)
+}
+
+/// The handle's own refusal carries no number of the system.
+fn leads_out(error: &io::Error) -> bool {
+    error.raw_os_error().is_none()
+}

@@ -1,0 +1,144 @@
+//! Takes registered secret values out of text, by value.
+//!
+//! **Needles** are the values and the forms they are written in (base64, percent-encoded, inside JSON strings). The
+//! stream form keeps back as many bytes as a needle can reach over a chunk's end. Invariant: no needle survives in what
+//! is given out, however the text is cut.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use base64::Engine as _;
+
+/// Shortest value that is looked for; shorter ones would take ordinary text apart.
+const MIN_BYTES: usize = 6;
+/// What stands in a secret's place.
+pub const MASK: &str = "[secret removed]";
+
+/// The values to take out. Cheap to use, costly to build: build once per change.
+#[derive(Debug, Default)]
+pub struct Needles {
+    finder: Option<AhoCorasick>,
+    longest: usize,
+}
+
+impl Needles {
+    /// Needles for these values. Values shorter than 6 bytes are left out.
+    #[must_use]
+    pub fn new<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> Self {
+        let mut forms: Vec<Vec<u8>> = values
+            .into_iter()
+            .filter(|value| value.as_ref().len() >= MIN_BYTES)
+            .flat_map(|value| written_forms(value.as_ref()))
+            .collect();
+        forms.sort();
+        forms.dedup();
+        let longest = forms.iter().map(Vec::len).max().unwrap_or(0);
+        // LeftmostLongest: where one secret begins with another, the whole of the longer one goes.
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms).ok();
+        Self { finder: finder.filter(|_| !forms.is_empty()), longest }
+    }
+
+    /// The text without them.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        match &self.finder {
+            Some(finder) => {
+                let mut out = String::with_capacity(text.len());
+                finder.replace_all_with(text, &mut out, |_, _, out| {
+                    out.push_str(MASK);
+                    true
+                });
+                out
+            }
+            None => text.to_owned(),
+        }
+    }
+
+    /// A filter for bytes that arrive in pieces.
+    #[must_use]
+    pub fn stream(self: &std::sync::Arc<Self>) -> Stream {
+        Stream { needles: std::sync::Arc::clone(self), held: Vec::new() }
+    }
+}
+
+/// Redacts bytes that arrive in pieces.
+#[derive(Debug)]
+pub struct Stream {
+    needles: std::sync::Arc<Needles>,
+    held: Vec<u8>,
+}
+
+impl Stream {
+    /// Takes more bytes and gives out what is surely clean.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let Some(finder) = &self.needles.finder else { return bytes.to_vec() };
+        self.held.extend_from_slice(bytes);
+        let mut out = Vec::with_capacity(self.held.len());
+        // A match may only be taken when no longer one could still grow from where it begins.
+        let sure = self.held.len().saturating_sub(self.needles.longest - 1);
+        let mut from = 0;
+        while let Some(found) = finder.find(&self.held[from..]) {
+            let (start, end) = (from + found.start(), from + found.end());
+            if start >= sure {
+                break;
+            }
+            out.extend_from_slice(&self.held[from..start]);
+            out.extend_from_slice(MASK.as_bytes());
+            from = end;
+        }
+        if sure > from {
+            out.extend_from_slice(&self.held[from..sure]);
+            from = sure;
+        }
+        self.held.drain(..from);
+        out
+    }
+
+    /// Gives out the rest.
+    #[must_use]
+    pub fn finish(self) -> Vec<u8> {
+        match &self.needles.finder {
+            Some(finder) => finder.replace_all_bytes(&self.held, &vec![MASK; finder.patterns_len()]),
+            None => self.held,
+        }
+    }
+}
+
+/// The value and the ways programs write it.
+fn written_forms(value: &str) -> Vec<Vec<u8>> {
+    let mut forms = vec![value.as_bytes().to_vec()];
+    // Base64 of a text that contains the value: three alignments, without the characters that neighbours decide.
+    for shift in 0..3usize {
+        let mut padded = vec![0; shift];
+        padded.extend_from_slice(value.as_bytes());
+        let from = (shift * 8).div_ceil(6);
+        let to = padded.len() * 8 / 6;
+        for engine in [
+            base64::engine::general_purpose::STANDARD_NO_PAD,
+            base64::engine::general_purpose::URL_SAFE_NO_PAD,
+        ] {
+            let text = engine.encode(&padded);
+            if to > from + MIN_BYTES {
+                forms.push(text.as_bytes()[from..to].to_vec());
+            }
+        }
+    }
+    let json = serde_json::Value::String(value.to_owned()).to_string();
+    forms.push(json[1..json.len() - 1].as_bytes().to_vec());
+    forms.push(json[1..json.len() - 1].replace('/', "\\/").into_bytes());
+    for (upper, plus) in [(true, false), (false, false), (true, true)] {
+        forms.push(percent_encoded(value, upper, plus).into_bytes());
+    }
+    forms
+}
+
+fn percent_encoded(value: &str, upper: bool, plus: bool) -> String {
+    let mut out = String::new();
+    for byte in value.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            b' ' if plus => out.push('+'),
+            byte if upper => out.push_str(&format!("%{byte:02X}")),
+            byte => out.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    out
+}

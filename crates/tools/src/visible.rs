@@ -1,0 +1,84 @@
+//! Makes what can't be seen, or looks like something else, visible.
+//!
+//! Approvals show exact text; some characters hide, reorder or imitate. [`visible`] writes those as `⟨U+202E⟩` and says
+//! that it did. Invariant: two texts that differ give two different visible texts, and no control character survives
+//! but line breaks and tabs.
+
+/// A text made visible.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Visible {
+    /// The text, hidden and imitating characters written out.
+    pub text: String,
+    /// Was there anything to write out? Then show a warning.
+    pub suspicious: bool,
+}
+
+/// Writes out what is invisible, reorders text, or imitates a Latin letter inside a Latin word.
+#[must_use]
+pub fn visible(text: &str) -> Visible {
+    let mut out = String::with_capacity(text.len());
+    let mut suspicious = false;
+    for word in words(text) {
+        let latin = word.chars().any(|ch| ch.is_ascii_alphabetic());
+        let foreign = word.chars().any(|ch| ch.is_alphabetic() && !ch.is_ascii() && !imitates(ch));
+        let alone = !latin && !foreign && word.chars().any(imitates);
+        for ch in word.chars() {
+            let imitation = imitates(ch) && ((latin && !is_wide(ch)) || alone || is_wide(ch));
+            if is_invisible(ch) || is_hidden_control(ch) || imitation || matches!(ch, '⟨' | '⟩') {
+                suspicious = true;
+                out.push_str(&format!("⟨U+{:04X}⟩", u32::from(ch)));
+            } else {
+                out.push(ch);
+            }
+        }
+    }
+    Visible { text: out, suspicious }
+}
+
+/// Runs of letters, and what stands between them one by one.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let end = if first.is_alphabetic() {
+            rest.find(|ch: char| !ch.is_alphabetic() && !is_invisible(ch)).unwrap_or(rest.len())
+        } else {
+            first.len_utf8()
+        };
+        let (word, after) = rest.split_at(end);
+        rest = after;
+        Some(word)
+    })
+}
+
+/// Characters without a shape of their own: zero width, direction marks, tags, variation selectors, fillers.
+pub(crate) fn is_invisible(ch: char) -> bool {
+    matches!(ch,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Control characters but line feed and tab; spaces that aren't the space.
+fn is_hidden_control(ch: char) -> bool {
+    (ch.is_control() && !matches!(ch, '\n' | '\t'))
+        || matches!(
+            ch,
+            '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+        )
+}
+
+/// Full-width forms of ASCII and the like: imitations wherever they stand in a command.
+fn is_wide(ch: char) -> bool {
+    matches!(ch, '\u{ff01}'..='\u{ff5e}' | '\u{2024}' | '\u{2044}' | '\u{2215}' | '\u{29f8}' | '\u{37e}' | '\u{2010}'..='\u{2015}' | '\u{2212}')
+        && ch.is_alphabetic()
+}
+
+/// Letters of other scripts that are drawn like Latin ones.
+fn imitates(ch: char) -> bool {
+    const LOOK_ALIKES: &str =
+        "аеорсухівјѕһԁԛԝґӏӀВАЕКМНОРСТУХІЈЅԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧαοινρυκτχϲϳօոսցհզքյѵѴƖǀɑɡɩʏʜᴀᴄᴇᴏᴠᴢᴡꞌ";
+    LOOK_ALIKES.contains(ch)
+        || matches!(ch, '\u{1d400}'..='\u{1d7ff}' | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}' | '\u{212a}')
+}
