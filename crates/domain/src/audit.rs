@@ -41,7 +41,7 @@ pub fn audit(events: &[Recorded], epoch: u64) -> Vec<Finding> {
 struct Audit {
     findings: Vec<Finding>,
     state: State,
-    events: Vec<Event>,
+    facts: Vec<Fact>,
     last: Option<(u64, Digest)>,
     ids: BTreeSet<String>,
     started: BTreeSet<String>,
@@ -85,7 +85,7 @@ impl Audit {
             self.fact(fact, seq);
         }
         self.state.fold(event);
-        self.events.push(event.clone());
+        self.facts.extend(event.fact.clone());
         if matches!(event.fact, Some(Fact::RequestPrepared(_))) {
             self.sendable(seq);
         }
@@ -128,7 +128,7 @@ impl Audit {
 
     /// I5: what is about to be sent is a valid history.
     fn sendable(&mut self, seq: u64) {
-        match history::project(&self.events) {
+        match history::project(&self.facts) {
             Ok(messages) => {
                 if let Some(problem) = history::unsendable(&messages) {
                     self.find("I5", seq, problem);

@@ -5,7 +5,7 @@
 //! notices never reach the model; the projection of a whole log is the concatenation of the projections of its parts
 //! cut at any `request/prepared`.
 
-use crate::event::{Event, Fact};
+use crate::event::Fact;
 use crate::ids::CallId;
 use crate::model::{Block, CallResult, Message};
 use std::collections::BTreeMap;
@@ -18,17 +18,13 @@ pub enum HistoryError {
     OpenCall(String),
 }
 
-/// The messages these events add to the history, oldest first. Neighbouring notes and words of the user stay separate.
+/// The messages these facts add to the history, oldest first. Neighbouring notes and words of the user stay separate.
 ///
 /// # Errors
 /// When a call has no terminal.
-pub fn project<'a>(events: impl IntoIterator<Item = &'a Event>) -> Result<Vec<Message>, HistoryError> {
+pub fn project<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Result<Vec<Message>, HistoryError> {
     let mut builder = Builder::default();
-    for event in events {
-        if let Some(fact) = &event.fact {
-            builder.take(fact);
-        }
-    }
+    facts.into_iter().for_each(|fact| builder.take(fact));
     builder.finish()
 }
 

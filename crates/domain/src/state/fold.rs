@@ -221,12 +221,14 @@ fn prepared(state: &mut State, e: &RequestPrepared, event: &Event) {
                 adapter: e.adapter,
                 head: *head,
                 segments,
+                tokens: e.tokens,
                 opened: seq,
                 last: seq,
             });
         }
         (None, Some(prefix), _) => {
             prefix.segments = segments;
+            prefix.tokens = e.tokens;
             prefix.last = seq;
         }
         _ => {}

@@ -344,6 +344,8 @@ pub struct Prefix {
     pub head: Digest,
     /// Segments so far.
     pub segments: u32,
+    /// Estimated tokens of its last request.
+    pub tokens: u64,
     /// Where its first request was recorded.
     pub opened: u64,
     /// Where its last request was recorded: the history up to there is in it.
