@@ -7,7 +7,7 @@
 use secrecy::{ExposeSecret, SecretString};
 use url::{Host, Url};
 
-use crate::Dialect;
+use crate::dialect::Wire;
 
 /// How to reach the network.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -69,7 +69,7 @@ impl Connection {
 
     /// The address of the dialect's endpoint.
     #[must_use]
-    pub fn endpoint(&self, dialect: &dyn Dialect) -> Url {
+    pub fn endpoint(&self, dialect: &dyn Wire) -> Url {
         join(&self.base_url, dialect.path())
     }
 

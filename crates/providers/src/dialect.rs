@@ -10,9 +10,12 @@ use domain::digest::Digest;
 use domain::model::{Head, Message, ModelSnapshot};
 use sha2::{Digest as _, Sha256};
 
+use crate::anthropic::{self, Anthropic};
+use crate::chat::{self, Chat};
 use crate::fold::Fold;
+use crate::scripted::{self, Scripted};
 
-/// A wire format. Get one with `providers::dialect_of`; it already knows the provider's quirks.
+/// A wire format. Get one with [`dialect_of`]; it already knows the provider's quirks.
 pub trait Dialect: Send + Sync {
     /// `anthropic-messages`, `openai-chat` or `scripted`.
     fn name(&self) -> &'static str;
@@ -42,12 +45,53 @@ pub trait Dialect: Send + Sync {
     fn mark_head(&self, _head: &[u8]) -> Option<Vec<u8>> {
         None
     }
+}
 
+/// A dialect that is spoken over HTTP.
+pub trait Wire: Dialect {
     /// A fresh reader of one answer.
     fn fold(&self, model: &ModelSnapshot) -> Box<dyn Fold>;
 
     /// Path below the base URL, with its version: `v1/messages`.
     fn path(&self) -> &'static str;
+
+    /// How the key travels: the header's name and what stands before the key.
+    fn key_header(&self) -> (&'static str, &'static str);
+
+    /// Further headers of every request.
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+}
+
+/// No dialect has this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no dialect `{0}`; known are anthropic-messages, openai-chat and scripted")]
+pub struct UnknownDialect(pub String);
+
+/// The dialect a model is spoken to in, with its provider's quirks.
+///
+/// # Errors
+/// When the snapshot names a dialect this version doesn't have.
+pub fn dialect_of(model: &ModelSnapshot) -> Result<Box<dyn Dialect>, UnknownDialect> {
+    match model.dialect.as_str() {
+        anthropic::NAME => Ok(Box::new(Anthropic::new(&model.provider))),
+        chat::NAME => Ok(Box::new(Chat::new(&model.provider))),
+        scripted::NAME => Ok(Box::new(Scripted)),
+        other => Err(UnknownDialect(other.into())),
+    }
+}
+
+/// The same, for dialects that go over HTTP.
+///
+/// # Errors
+/// When the snapshot's dialect is unknown or has no wire.
+pub fn wire_of(model: &ModelSnapshot) -> Result<Box<dyn Wire>, UnknownDialect> {
+    match model.dialect.as_str() {
+        anthropic::NAME => Ok(Box::new(Anthropic::new(&model.provider))),
+        chat::NAME => Ok(Box::new(Chat::new(&model.provider))),
+        other => Err(UnknownDialect(other.into())),
+    }
 }
 
 /// Where cache markers go. A marker that the dialect can't place is left out; bytes stay deterministic.

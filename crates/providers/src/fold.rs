@@ -21,8 +21,6 @@ pub enum Progress {
     Idle,
     /// Content arrived.
     Content,
-    /// The answer is whole; closing matter such as usage may still come.
-    Whole,
     /// Nothing more belongs to this answer.
     Ended,
 }
@@ -46,6 +44,9 @@ pub trait Fold: Send {
     /// # Errors
     /// `Cut` when the terminal event is missing, `Protocol` when the answer contradicts itself.
     fn finish(&mut self) -> Result<Outcome, ModelError>;
+
+    /// Was the terminal event seen? Closing matter such as usage may still come.
+    fn whole(&self) -> bool;
 
     /// Text so far.
     fn partial_text(&self) -> String;

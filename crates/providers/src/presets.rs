@@ -1,0 +1,174 @@
+//! The table of providers people choose from: address, key, models to begin with.
+//!
+//! A *preset* is a starting point; every value can be changed in the settings. Suggested models are a short list for
+//! the first run, the whole list comes from the provider itself. Invariant: names are stable, because they stand in
+//! logs and in `DAYBOOK_KEY_<NAME>`, and the quirks of a dialect follow from them.
+
+use domain::model::ModelSnapshot;
+use secrecy::SecretString;
+
+use crate::{Connection, ConnectionError, Proxy, anthropic, chat};
+
+/// A provider that is known by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preset {
+    /// Stable name: `deepseek`.
+    pub name: &'static str,
+    /// As people know it.
+    pub title: &'static str,
+    /// The wire dialect it is spoken to in.
+    pub dialect: &'static str,
+    /// Where it is; local servers at their default port.
+    pub base_url: &'static str,
+    /// Does it answer only with a key?
+    pub needs_key: bool,
+    /// Does it run on this machine?
+    pub local: bool,
+    /// A few models to begin with, the best one first; empty where the list must be asked for.
+    pub models: &'static [SuggestedModel],
+}
+
+/// A model worth suggesting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SuggestedModel {
+    /// The provider's name for it.
+    pub name: &'static str,
+    /// Input plus output tokens.
+    pub context_tokens: u64,
+    /// Output tokens to ask for.
+    pub max_output_tokens: u64,
+}
+
+/// Output tokens asked for from a model nobody told us about.
+pub const DEFAULT_MAX_OUTPUT_TOKENS: u64 = 8192;
+
+const fn model(name: &'static str, context_tokens: u64, max_output_tokens: u64) -> SuggestedModel {
+    SuggestedModel { name, context_tokens, max_output_tokens }
+}
+
+const fn remote(
+    name: &'static str,
+    title: &'static str,
+    dialect: &'static str,
+    base_url: &'static str,
+    models: &'static [SuggestedModel],
+) -> Preset {
+    Preset { name, title, dialect, base_url, needs_key: true, local: false, models }
+}
+
+const fn local(name: &'static str, title: &'static str, base_url: &'static str) -> Preset {
+    Preset { name, title, dialect: chat::NAME, base_url, needs_key: false, local: true, models: &[] }
+}
+
+const PRESETS: [Preset; 11] = [
+    remote(
+        "anthropic",
+        "Anthropic",
+        anthropic::NAME,
+        "https://api.anthropic.com",
+        &[model("claude-sonnet-4-5", 200_000, 32_000), model("claude-haiku-4-5", 200_000, 32_000)],
+    ),
+    remote("openai", "OpenAI", chat::NAME, "https://api.openai.com/v1", &[model("gpt-5.1", 400_000, 32_000)]),
+    remote(
+        "deepseek",
+        "DeepSeek",
+        chat::NAME,
+        "https://api.deepseek.com",
+        &[model("deepseek-v4-pro", 1_000_000, 32_000), model("deepseek-v4-flash", 1_000_000, 32_000)],
+    ),
+    remote(
+        "qwen",
+        "Qwen",
+        chat::NAME,
+        "https://dashscope.aliyuncs.com/compatible-mode/v1",
+        &[model("qwen3-max", 262_144, 32_000), model("qwen-plus", 131_072, 8_192)],
+    ),
+    remote(
+        "kimi",
+        "Kimi",
+        chat::NAME,
+        "https://api.moonshot.cn/v1",
+        &[model("kimi-k2-thinking", 262_144, 32_000)],
+    ),
+    remote(
+        "glm",
+        "GLM",
+        chat::NAME,
+        "https://open.bigmodel.cn/api/paas/v4",
+        &[model("glm-4.6", 200_000, 32_000)],
+    ),
+    remote("openrouter", "OpenRouter", chat::NAME, "https://openrouter.ai/api/v1", &[]),
+    local("ollama", "Ollama", "http://127.0.0.1:11434/v1"),
+    local("lmstudio", "LM Studio", "http://127.0.0.1:1234/v1"),
+    local("llamacpp", "llama.cpp", "http://127.0.0.1:8080/v1"),
+    local("vllm", "vLLM", "http://127.0.0.1:8000/v1"),
+];
+
+/// All presets, in the order they are shown.
+#[must_use]
+pub fn presets() -> &'static [Preset] {
+    &PRESETS
+}
+
+impl Preset {
+    /// The preset of this name.
+    #[must_use]
+    pub fn of(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// A connection to this provider at its own address or another.
+    ///
+    /// # Errors
+    /// When `base_url` isn't a usable address.
+    pub fn connect(
+        &self,
+        base_url: Option<&str>,
+        key: Option<SecretString>,
+        proxy: Proxy,
+    ) -> Result<Connection, ConnectionError> {
+        Connection::new(self.name, self.dialect, base_url.unwrap_or(self.base_url), key, proxy)
+    }
+}
+
+/// The capabilities of a model on a connection, to be frozen in a step: the preset's suggestion where it has one, else
+/// what is safe to assume.
+#[must_use]
+pub fn capabilities(connection: &Connection, model: &str) -> ModelSnapshot {
+    let preset = Preset::of(&connection.provider);
+    let known = preset.and_then(|preset| preset.models.iter().find(|known| known.name == model));
+    ModelSnapshot {
+        provider: connection.provider.clone(),
+        dialect: connection.dialect.clone(),
+        model: model.into(),
+        context_tokens: known.map(|known| known.context_tokens),
+        max_output_tokens: known.map_or(DEFAULT_MAX_OUTPUT_TOKENS, |known| known.max_output_tokens),
+        parallel_calls: true,
+        calls_as_text: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r_mod_19_every_preset_gives_a_connection_and_capabilities() {
+        for preset in presets() {
+            let connection = preset.connect(None, None, Proxy::System).unwrap();
+            assert_eq!(connection.is_loopback(), preset.local, "{}", preset.name);
+            assert_eq!(Preset::of(preset.name), Some(preset));
+            for known in preset.models {
+                let snapshot = capabilities(&connection, known.name);
+                assert_eq!(snapshot.context_tokens, Some(known.context_tokens));
+                assert!(known.max_output_tokens < known.context_tokens, "{}", known.name);
+            }
+            let unknown = capabilities(&connection, "somebody-else");
+            assert_eq!(
+                (unknown.context_tokens, unknown.max_output_tokens),
+                (None, DEFAULT_MAX_OUTPUT_TOKENS)
+            );
+        }
+        assert_eq!(Preset::of("nobody"), None);
+    }
+}
