@@ -1,0 +1,105 @@
+//! Connections: how each one is set up, and that it really is.
+//!
+//! Settings of a connection don't outlive it and can be ignored silently, so each is set and read back on every one that
+//! is opened. Invariants: a connection with another value than asked for is never used; `synchronous` is switched
+//! outside a transaction only, because inside one the switch does nothing.
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, Error, OpenFlags};
+use std::path::Path;
+use std::time::Duration;
+
+/// The oldest SQLite without the bug that can lose a write-ahead log being reset while two connections are open.
+pub(crate) const OLDEST_SQLITE: i32 = 3_051_003;
+
+/// How long a connection waits for another one, and then says so.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Pages (of 4 KB) in the write-ahead log before a commit carries it over.
+const CHECKPOINT_PAGES: i64 = 1000;
+
+/// Bytes the write-ahead log is cut back to after it was carried over.
+const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The one that writes.
+    Write,
+    /// One of those that read.
+    Read,
+}
+
+/// Why a connection isn't fit.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unfit {
+    #[error("SQLite {found} is too old, {OLDEST_SQLITE} or later is needed")]
+    OldSqlite { found: i32 },
+    #[error("`{name}` is {found:?} where {wanted:?} was asked for")]
+    Drifted { name: &'static str, wanted: Value, found: Value },
+    #[error(transparent)]
+    Sql(#[from] Error),
+}
+
+/// Opens an existing database.
+pub(crate) fn open(path: &Path, role: Role) -> Result<Connection, Unfit> {
+    let found = rusqlite::version_number();
+    if found < OLDEST_SQLITE {
+        return Err(Unfit::OldSqlite { found });
+    }
+    let access = match role {
+        Role::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        Role::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+    };
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(BUSY)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    for (name, wanted) in settings(role) {
+        set(&connection, name, &wanted)?;
+    }
+    Ok(connection)
+}
+
+/// Sets one value and reads it back.
+pub(crate) fn set(connection: &Connection, name: &'static str, wanted: &Value) -> Result<(), Unfit> {
+    // Some pragmas answer when set and some don't; the answer that counts is the one read back.
+    connection.pragma(None, name, wanted, |_| Ok(()))?;
+    let found: Value = connection.pragma_query_value(None, name, |row| row.get(0))?;
+    if &found == wanted { Ok(()) } else { Err(Unfit::Drifted { name, wanted: wanted.clone(), found }) }
+}
+
+/// `synchronous` as numbers: commits survive the process, or also a power cut.
+pub(crate) const SYNC_NORMAL: i64 = 1;
+pub(crate) const SYNC_FULL: i64 = 2;
+
+fn settings(role: Role) -> Vec<(&'static str, Value)> {
+    let common = vec![
+        ("trusted_schema", Value::Integer(0)),
+        ("cell_size_check", Value::Integer(1)),
+        ("mmap_size", Value::Integer(0)),
+        ("temp_store", Value::Integer(2)),
+    ];
+    let own = match role {
+        Role::Write => vec![
+            ("journal_mode", Value::Text("wal".to_owned())),
+            ("synchronous", Value::Integer(SYNC_NORMAL)),
+            // On macOS an ordinary sync stops in the drive's cache; elsewhere these two mean nothing.
+            ("fullfsync", Value::Integer(1)),
+            ("checkpoint_fullfsync", Value::Integer(1)),
+            ("wal_autocheckpoint", Value::Integer(CHECKPOINT_PAGES)),
+            ("journal_size_limit", Value::Integer(WAL_KEPT_BYTES)),
+        ],
+        Role::Read => vec![("query_only", Value::Integer(1))],
+    };
+    common.into_iter().chain(own).collect()
+}
+
+/// A number for a column; positions and times stay far below 2^63.
+pub(crate) fn int(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// A number from a column; a negative one can only come from damage and reads as a place nothing has.
+pub(crate) fn nat(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}

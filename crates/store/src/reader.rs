@@ -1,0 +1,198 @@
+//! Reading: events, states and lists, beside the writer and without waiting for it.
+//!
+//! Each read takes a read-only connection from a small pool and gives it back at once, so no reader holds the
+//! write-ahead log open. Invariants: events come out checked or not at all; a state is always the fold of everything
+//! committed before the call; lists come from the projections, never from a scan of the log.
+
+use crate::blobs::{BlobError, Blobs};
+use crate::connection::{self, Role, nat};
+use crate::damage::{self, Salvage};
+use crate::error::{OpenError, ReadError};
+use crate::folded::{self, Kept};
+use crate::folder::DataFolder;
+use crate::projection;
+use crate::rows::{self, From};
+use crate::schema::{self, open_failed};
+use domain::digest::Digest;
+use domain::event::Recorded;
+use domain::ids::SessionId;
+use domain::state::State;
+use rusqlite::Connection;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Connections kept for reading; more are opened when more read at once.
+const POOLED: usize = 4;
+
+/// Reads a store. Cheap to clone; works while another process writes.
+#[derive(Clone)]
+pub struct Reader {
+    inside: Arc<Inside>,
+}
+
+struct Inside {
+    folder: DataFolder,
+    pool: Mutex<Vec<Connection>>,
+    kept: Arc<Kept>,
+    blobs: Blobs,
+}
+
+impl Reader {
+    /// Opens a store for looking only: takes no lock and changes nothing.
+    ///
+    /// # Errors
+    /// As for opening a store, but for the lock and the right to write.
+    pub fn open(folder: &Path) -> Result<Self, OpenError> {
+        let folder = DataFolder::to_read(folder)?;
+        schema::check_layout(&folder, schema::MIGRATIONS.len())?;
+        let reader = Self::new(folder, Arc::default());
+        let first = connection::open(&reader.inside.folder.database(), Role::Read)
+            .map_err(|unfit| open_failed(&reader.inside.folder, "opening the database", unfit))?;
+        reader.give_back(first);
+        Ok(reader)
+    }
+
+    pub(crate) fn new(folder: DataFolder, kept: Arc<Kept>) -> Self {
+        let blobs = Blobs::new(folder.blobs());
+        Self { inside: Arc::new(Inside { folder, pool: Mutex::default(), kept, blobs }) }
+    }
+
+    /// Events of a session in order, from this sequence number on, at most `limit`.
+    ///
+    /// # Errors
+    /// When one of them is damaged: use [`Reader::salvage`] to show what is left.
+    pub fn events(
+        &self,
+        session: &SessionId,
+        from_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Recorded>, ReadError> {
+        let mut events = Vec::new();
+        self.with(|connection| {
+            rows::scan(connection, session, From { seq: from_seq, after: None }, limit, |event| {
+                events.push(event);
+                Ok(())
+            })
+        })?;
+        Ok(events)
+    }
+
+    /// The session's state now; the empty state for a session that doesn't exist.
+    ///
+    /// # Errors
+    /// When an event can't be read or isn't known to this build.
+    pub fn state(&self, session: &SessionId) -> Result<Arc<State>, ReadError> {
+        let kept = self.inside.kept.get(session);
+        let folded = self.with(|connection| folded::load(connection, kept, session))?;
+        if folded.state.next_seq > 0 {
+            self.inside.kept.put(session, folded.clone());
+        }
+        Ok(folded.state)
+    }
+
+    /// The session's state after its first `count` events.
+    ///
+    /// # Errors
+    /// When one of them can't be read or isn't known to this build.
+    pub fn state_after(&self, session: &SessionId, count: u64) -> Result<Arc<State>, ReadError> {
+        self.with(|connection| folded::load_prefix(connection, session, count)).map(|folded| folded.state)
+    }
+
+    /// The sequence number the session's next event gets; 0 for a session that doesn't exist.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub fn next_seq(&self, session: &SessionId) -> Result<u64, ReadError> {
+        self.with(|connection| rows::next_seq(connection, session))
+    }
+
+    /// The sequence number of the session's last event.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub fn last_seq(&self, session: &SessionId) -> Result<Option<u64>, ReadError> {
+        self.next_seq(session).map(|next| next.checked_sub(1))
+    }
+
+    /// Everything that can be read of a session, and what is wrong with it.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub fn salvage(&self, session: &SessionId) -> Result<Salvage, ReadError> {
+        self.with(|connection| damage::salvage(connection, session))
+    }
+
+    /// Checks a session's chain from its first to its last event.
+    ///
+    /// # Errors
+    /// The first bad event.
+    pub fn verify_chain(&self, session: &SessionId) -> Result<(), ReadError> {
+        self.with(|connection| damage::verify(connection, session, drop))
+    }
+
+    /// Compares the lists with what the log gives; the first difference, in words.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub fn verify_projections(&self) -> Result<Option<String>, ReadError> {
+        self.with(projection::compare)
+    }
+
+    /// The bytes of a blob.
+    ///
+    /// # Errors
+    /// When its file is gone or holds something else.
+    pub fn blob(&self, digest: &Digest) -> Result<Vec<u8>, BlobError> {
+        self.inside.blobs.get(digest)
+    }
+
+    /// Keeps bytes as a blob, once, and gives their name. It is durable before this returns.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub(crate) fn put_blob(&self, bytes: &[u8]) -> Result<Digest, BlobError> {
+        self.inside.blobs.put(bytes)
+    }
+
+    /// The data folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.inside.folder.path()
+    }
+
+    /// Bytes of the write-ahead log now; one that only grows means a reader that never ends.
+    #[must_use]
+    pub fn wal_bytes(&self) -> u64 {
+        std::fs::metadata(self.inside.folder.wal()).map_or(0, |found| found.len())
+    }
+
+    pub(crate) fn with<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, ReadError>,
+    ) -> Result<T, ReadError> {
+        let pooled = self.inside.pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match pooled {
+            Some(connection) => connection,
+            None => connection::open(&self.inside.folder.database(), Role::Read)
+                .map_err(|unfit| ReadError::Sql { doing: "opening the database", why: unfit.to_string() })?,
+        };
+        let result = read(&connection);
+        // A connection that met trouble may hold a bad page; the next read gets a fresh one.
+        if result.is_ok() {
+            self.give_back(connection);
+        }
+        result
+    }
+
+    fn give_back(&self, connection: Connection) {
+        let mut pool = self.inside.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        if pool.len() < POOLED {
+            pool.push(connection);
+        }
+    }
+}
+
+/// A count column.
+pub(crate) fn count(row: &rusqlite::Row<'_>, column: &str) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(nat)
+}

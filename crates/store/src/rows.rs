@@ -1,0 +1,212 @@
+//! Rows of the log: written once, and read only after they were checked.
+//!
+//! A row is good when it has the shape of an event, stands where it should, carries the hash of its own content and
+//! names the hash of the one before. Invariant: nothing that fails one of these leaves this file as an event.
+
+use crate::connection::{int, nat};
+use crate::error::ReadError;
+use domain::digest::Digest;
+use domain::event::{Payload, Recorded};
+use domain::ids::SessionId;
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Row, params};
+use std::str::FromStr;
+use std::sync::Arc;
+
+const COLUMNS: &str =
+    "pos, seq, kind, version, time, epoch, turn, step, ignorable, sources, prev_hash, hash, payload, erased";
+
+/// Writes one event and returns its place in the store: the one `INSERT` there is.
+pub(crate) fn insert(connection: &Connection, event: &Recorded) -> rusqlite::Result<u64> {
+    let (payload, erased) = match &event.payload {
+        Payload::Text(text) => (Some(text.as_ref()), None),
+        Payload::Erased(digest) => (None, Some(digest.0.as_slice())),
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO events (session, seq, kind, version, time, epoch, turn, step, ignorable, sources, prev_hash, \
+             hash, payload, erased) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+        )?
+        .execute(params![
+            event.session.as_str(),
+            int(event.seq),
+            event.kind,
+            event.version,
+            int(event.time),
+            int(event.epoch),
+            event.turn.as_ref().map(|id| id.as_str()),
+            event.step.as_ref().map(|id| id.as_str()),
+            event.ignorable,
+            pack(&event.sources),
+            event.prev_hash.0.as_slice(),
+            event.hash.0.as_slice(),
+            payload,
+            erased,
+        ])?;
+    Ok(nat(connection.last_insert_rowid()))
+}
+
+/// The sequence number the session's next event will get.
+pub(crate) fn next_seq(connection: &Connection, session: &SessionId) -> Result<u64, ReadError> {
+    connection
+        .prepare_cached("SELECT max(seq) FROM events WHERE session = ?1")
+        .and_then(|mut select| select.query_row([session.as_str()], |row| row.get::<_, Option<i64>>(0)))
+        .map(|last| last.map_or(0, |last| nat(last).saturating_add(1)))
+        .map_err(ReadError::sql("looking for a session's end"))
+}
+
+/// The stored hash of one event.
+pub(crate) fn hash_at(connection: &Connection, session: &SessionId, seq: u64) -> Option<Digest> {
+    connection
+        .prepare_cached("SELECT hash FROM events WHERE session = ?1 AND seq = ?2")
+        .and_then(|mut select| {
+            select.query_row(params![session.as_str(), int(seq)], |row| row.get::<_, Vec<u8>>(0)).optional()
+        })
+        .ok()
+        .flatten()
+        .and_then(|bytes| digest(&bytes))
+}
+
+/// Where to begin reading.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct From {
+    /// The first event wanted.
+    pub(crate) seq: u64,
+    /// The hash of the one before, where the caller knows it.
+    pub(crate) after: Option<Digest>,
+}
+
+/// Gives the session's events in order to `visit`, at most `limit`, and stops before the first bad one.
+pub(crate) fn scan(
+    connection: &Connection,
+    session: &SessionId,
+    from: From,
+    limit: usize,
+    mut visit: impl FnMut(Recorded) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
+    let mut seq = from.seq;
+    let mut before = match (seq, from.after) {
+        (0, _) => Some(Digest::ZERO),
+        (_, Some(hash)) => Some(hash),
+        (_, None) => hash_at(connection, session, seq - 1),
+    };
+    let sql = format!("SELECT {COLUMNS} FROM events WHERE session = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3");
+    let mut select = connection.prepare_cached(&sql).map_err(ReadError::sql("reading events"))?;
+    let mut rows = select
+        .query(params![session.as_str(), int(seq), i64::try_from(limit).unwrap_or(i64::MAX)])
+        .map_err(ReadError::sql("reading events"))?;
+    loop {
+        let row = match rows.next() {
+            Ok(Some(row)) => row,
+            Ok(None) => return Ok(()),
+            Err(error) => return Err(unreadable(session, seq, error)),
+        };
+        let event = good(session, row, seq, before).map_err(|what| ReadError::Damaged {
+            session: session.clone(),
+            seq,
+            what,
+        })?;
+        before = Some(event.hash);
+        seq += 1;
+        visit(event)?;
+    }
+}
+
+/// One event on its own: it must be whole, its neighbours don't matter.
+pub(crate) fn alone(connection: &Connection, session: &SessionId, seq: u64) -> Result<Recorded, String> {
+    let sql = format!("SELECT {COLUMNS} FROM events WHERE session = ?1 AND seq = ?2");
+    let mut select = connection.prepare_cached(&sql).map_err(|error| error.to_string())?;
+    let mut rows = select.query(params![session.as_str(), int(seq)]).map_err(|error| error.to_string())?;
+    match rows.next() {
+        Ok(Some(row)) => whole(session, row, seq),
+        Ok(None) => Err("it is missing".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn good(session: &SessionId, row: &Row<'_>, seq: u64, before: Option<Digest>) -> Result<Recorded, String> {
+    let found: i64 = row.get("seq").map_err(|error| error.to_string())?;
+    if nat(found) != seq {
+        return Err("it is missing".to_owned());
+    }
+    let event = whole(session, row, seq)?;
+    match before {
+        Some(hash) if hash == event.prev_hash => Ok(event),
+        Some(_) => Err("it doesn't follow from the event before it".to_owned()),
+        None => Err("the event before it can't be read".to_owned()),
+    }
+}
+
+fn whole(session: &SessionId, row: &Row<'_>, seq: u64) -> Result<Recorded, String> {
+    let event = shaped(session, row)
+        .map_err(|error| error.to_string())?
+        .ok_or("it doesn't have the shape of an event")?;
+    if event.seq == seq && event.hash == event.expected_hash() {
+        Ok(event)
+    } else {
+        Err("its content doesn't match its hash".to_owned())
+    }
+}
+
+fn shaped(session: &SessionId, row: &Row<'_>) -> rusqlite::Result<Option<Recorded>> {
+    let payload: Option<Arc<str>> = row.get("payload")?;
+    let erased: Option<Vec<u8>> = row.get("erased")?;
+    let payload = match (payload, erased) {
+        (Some(text), None) => Some(Payload::Text(text)),
+        (None, Some(bytes)) => digest(&bytes).map(Payload::Erased),
+        (None, None) | (Some(_), Some(_)) => None,
+    };
+    let turn = id(row.get("turn")?);
+    let step = id(row.get("step")?);
+    let prev_hash = digest(&row.get::<_, Vec<u8>>("prev_hash")?);
+    let hash = digest(&row.get::<_, Vec<u8>>("hash")?);
+    let sources = unpack(row.get("sources")?);
+    let (Some(payload), Ok(turn), Ok(step), Some(prev_hash), Some(hash), Some(sources)) =
+        (payload, turn, step, prev_hash, hash, sources)
+    else {
+        return Ok(None);
+    };
+    Ok(Some(Recorded {
+        session: session.clone(),
+        pos: nat(row.get("pos")?),
+        seq: nat(row.get("seq")?),
+        kind: row.get("kind")?,
+        version: row.get("version")?,
+        time: nat(row.get("time")?),
+        epoch: nat(row.get("epoch")?),
+        turn,
+        step,
+        ignorable: row.get("ignorable")?,
+        sources,
+        prev_hash,
+        hash,
+        payload,
+    }))
+}
+
+fn unreadable(session: &SessionId, seq: u64, error: rusqlite::Error) -> ReadError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            ReadError::Damaged { session: session.clone(), seq, what: error.to_string() }
+        }
+        _ => ReadError::sql("reading events")(error),
+    }
+}
+
+fn id<T: FromStr>(text: Option<String>) -> Result<Option<T>, T::Err> {
+    text.map(|text| text.parse()).transpose()
+}
+
+pub(crate) fn digest(bytes: &[u8]) -> Option<Digest> {
+    bytes.try_into().ok().map(Digest)
+}
+
+/// Sequence numbers as 8 big-endian bytes each; none as no value.
+fn pack(sources: &[u64]) -> Option<Vec<u8>> {
+    (!sources.is_empty()).then(|| sources.iter().flat_map(|seq| seq.to_be_bytes()).collect())
+}
+
+fn unpack(bytes: Option<Vec<u8>>) -> Option<Vec<u64>> {
+    let bytes = bytes.unwrap_or_default();
+    let (numbers, rest) = bytes.as_chunks::<8>();
+    rest.is_empty().then(|| numbers.iter().map(|number| u64::from_be_bytes(*number)).collect())
+}

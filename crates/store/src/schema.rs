@@ -1,0 +1,133 @@
+//! The database's layout: how it is made, and how an older one becomes today's.
+//!
+//! `user_version` counts the migrations that were applied; they are an ordered list that only grows. Invariants: a copy
+//! is kept in `backups/` before anything older is touched; a newer layout is refused without changing a byte; an empty
+//! file in the database's place is damage, because a new store is made under another name and moved into place whole.
+
+use crate::connection::{self, Role, Unfit};
+use crate::error::OpenError;
+use crate::folder::{DataFolder, io_at, sync_folder};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use std::fs::{self, File};
+
+/// One step from a layout to the next.
+pub(crate) type Migration = &'static str;
+
+/// The layouts, oldest first. Never edit one that was released; add the next.
+pub(crate) const MIGRATIONS: &[Migration] = &[include_str!("schema/0001.sql")];
+
+/// Brings the store to today's layout, making it where there is none.
+pub(crate) fn prepare(folder: &DataFolder, migrations: &[Migration]) -> Result<(), OpenError> {
+    let path = folder.database();
+    match fs::metadata(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return create(folder, migrations),
+        Err(error) => return Err(io_at(&path)(error)),
+        Ok(found) if found.len() == 0 => return Err(damaged(folder, "the database file is empty")),
+        Ok(_) => {}
+    }
+    let found = check_layout(folder, migrations.len())?;
+    if found < migrations.len() {
+        back_up(folder, found)?;
+        migrate(folder, migrations, found)?;
+    }
+    Ok(())
+}
+
+/// The layout found, when this build knows it; reads only.
+pub(crate) fn check_layout(folder: &DataFolder, known: usize) -> Result<usize, OpenError> {
+    let path = folder.database();
+    if fs::metadata(&path).is_ok_and(|found| found.len() == 0) {
+        return Err(damaged(folder, "the database file is empty"));
+    }
+    let version = Connection::open_with_flags(
+        &path,
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )
+    .and_then(|connection| connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)))
+    .map_err(|error| open_failed(folder, "reading its layout", Unfit::Sql(error)))?;
+    match usize::try_from(version) {
+        Ok(0) | Err(_) => Err(damaged(folder, &format!("it says layout {version}, which no store has"))),
+        Ok(found) if found > known => Err(OpenError::Newer {
+            path: folder.path().to_owned(),
+            found: u32::try_from(found).unwrap_or(u32::MAX),
+            known: u32::try_from(known).unwrap_or(u32::MAX),
+        }),
+        Ok(found) => Ok(found),
+    }
+}
+
+/// Makes a new store under another name and moves it into place.
+fn create(folder: &DataFolder, migrations: &[Migration]) -> Result<(), OpenError> {
+    let blobs = folder.blobs();
+    if fs::read_dir(&blobs).map_err(io_at(&blobs))?.next().is_some() {
+        return Err(damaged(folder, "the database file is gone while its blobs are there"));
+    }
+    let unborn = folder.path().join("store.db.new");
+    for old in [unborn.clone(), folder.path().join("store.db.new-journal")] {
+        match fs::remove_file(&old) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io_at(&old)(error)),
+            _ => {}
+        }
+    }
+    let made = Connection::open(&unborn).and_then(|mut connection| {
+        apply(&mut connection, migrations, 0)?;
+        connection.close().map_err(|(_, error)| error)
+    });
+    made.map_err(|error| open_failed(folder, "making a new store", Unfit::Sql(error)))?;
+    let path = folder.database();
+    File::open(&unborn).and_then(|file| file.sync_all()).map_err(io_at(&unborn))?;
+    fs::rename(&unborn, &path).map_err(io_at(&path))?;
+    sync_folder(folder.path()).map_err(io_at(folder.path()))
+}
+
+/// Keeps a copy of the store as it is.
+fn back_up(folder: &DataFolder, layout: usize) -> Result<(), OpenError> {
+    let failed = |error| open_failed(folder, "keeping a copy before the update", Unfit::Sql(error));
+    let copy = folder.backups().join(format!("store-layout-{layout}.db"));
+    let partial = folder.backups().join(format!("store-layout-{layout}.db.part"));
+    let source = connection::open(&folder.database(), Role::Write)
+        .map_err(|unfit| open_failed(folder, "keeping a copy before the update", unfit))?;
+    // A copy from an update that was cut off may be half done; this one replaces it.
+    let _ = fs::remove_file(&partial);
+    let mut target = Connection::open(&partial).map_err(failed)?;
+    rusqlite::backup::Backup::new(&source, &mut target).and_then(|backup| backup.step(-1)).map_err(failed)?;
+    target.close().map_err(|(_, error)| failed(error))?;
+    File::open(&partial).and_then(|file| file.sync_all()).map_err(io_at(&partial))?;
+    fs::rename(&partial, &copy).map_err(io_at(&copy))?;
+    sync_folder(&folder.backups()).map_err(io_at(&copy))
+}
+
+fn migrate(folder: &DataFolder, migrations: &[Migration], from: usize) -> Result<(), OpenError> {
+    let mut connection = connection::open(&folder.database(), Role::Write)
+        .map_err(|unfit| open_failed(folder, "updating its layout", unfit))?;
+    apply(&mut connection, migrations, from)
+        .map_err(|error| open_failed(folder, "updating its layout", Unfit::Sql(error)))
+}
+
+/// All missing steps in one transaction: all or none.
+fn apply(connection: &mut Connection, migrations: &[Migration], from: usize) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "synchronous", connection::SYNC_FULL)?;
+    let step = Transaction::new(connection, TransactionBehavior::Immediate)?;
+    for migration in &migrations[from..] {
+        step.execute_batch(migration)?;
+    }
+    step.pragma_update(None, "user_version", i64::try_from(migrations.len()).unwrap_or(i64::MAX))?;
+    step.commit()
+}
+
+pub(crate) fn damaged(folder: &DataFolder, why: &str) -> OpenError {
+    OpenError::Damaged { path: folder.path().to_owned(), why: why.to_owned() }
+}
+
+/// What a refusal of the database means for opening.
+pub(crate) fn open_failed(folder: &DataFolder, doing: &'static str, unfit: Unfit) -> OpenError {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    match &unfit {
+        Unfit::Sql(error) if matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase)) => {
+            damaged(folder, &format!("{doing}: {unfit}"))
+        }
+        Unfit::Sql(_) | Unfit::OldSqlite { .. } | Unfit::Drifted { .. } => {
+            OpenError::Sql { path: folder.path().to_owned(), doing, why: unfit.to_string() }
+        }
+    }
+}
