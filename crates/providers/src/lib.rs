@@ -29,3 +29,6 @@ pub use http::{Http, Timers};
 pub use presets::{Preset, SuggestedModel, presets};
 pub use scripted::{Player, Script, ScriptError};
 pub use send::{Partial, Request, SendError, SendResult, Sink};
+
+#[cfg(test)]
+mod testing;

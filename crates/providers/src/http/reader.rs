@@ -239,6 +239,3 @@ where
     // Not draining in time only costs the connection.
     let _elapsed = timeout(DRAIN_TIME, reading).await;
 }
-
-#[cfg(test)]
-mod tests;

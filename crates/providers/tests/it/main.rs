@@ -1,0 +1,13 @@
+//! Tests of the crate from outside: recorded answers of real servers, and a server on loopback that plays tricks.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests may panic; one process reports to another"
+)]
+
+mod net;
+mod replay;
+mod server;
+mod tls;
+mod transport;
