@@ -45,6 +45,12 @@ pub enum ConnectionError {
     /// Not http or https, or it names no host.
     #[error("`{0}` isn't an http or https address")]
     NotHttp(String),
+    /// No preset and no dialect has this name.
+    #[error("there is no provider `{0}`; take one of the presets, or a dialect with its address")]
+    UnknownProvider(String),
+    /// A dialect alone doesn't say where.
+    #[error("the dialect `{0}` needs an address")]
+    NoAddress(String),
     /// User name or password inside the address would end up in messages and logs.
     #[error("the address holds a user name or password; put the key into its own field")]
     Credentials,

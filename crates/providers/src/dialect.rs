@@ -94,7 +94,7 @@ pub fn wire_of(model: &ModelSnapshot) -> Result<Box<dyn Wire>, UnknownDialect> {
     }
 }
 
-/// Where cache markers go. A marker that the dialect can't place is left out; bytes stay deterministic.
+/// Where cache markers go; Anthropic takes four at most. A marker that the dialect can't place is left out; bytes stay deterministic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Markers {
     /// Mark the head?
@@ -111,7 +111,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// Puts a body together from its stored parts. Empty segments take no place.
+    /// Puts a body together from its stored parts; a body needs one segment at least. Empty segments take no place.
     #[must_use]
     pub fn assemble(dialect: &dyn Dialect, head: &Bytes, segments: &[Bytes], markers: &Markers) -> Self {
         let mut chunks = Vec::with_capacity(segments.len() * 2 + 2);

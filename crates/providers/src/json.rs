@@ -25,7 +25,10 @@ pub(crate) fn arguments_object(arguments: &str) -> String {
 
 /// Is this text one whole JSON object?
 pub(crate) fn is_object(text: &str) -> bool {
-    text.trim_start().starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+    // The cheap look first: this is asked for every piece of a growing text.
+    text.trim_start().starts_with('{')
+        && text.trim_end().ends_with('}')
+        && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
 /// A tool's name as providers accept it back: a name the model made up may hold anything.

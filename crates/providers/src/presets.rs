@@ -129,6 +129,36 @@ impl Preset {
     }
 }
 
+/// The connection that a person names: a preset, at its own address or another, or a dialect with an address.
+///
+/// # Errors
+/// When the name is neither, the dialect has no address, or the address can't be used.
+pub fn connect(
+    provider: &str,
+    base_url: Option<&str>,
+    key: Option<SecretString>,
+    proxy: Proxy,
+) -> Result<Connection, ConnectionError> {
+    if let Some(preset) = Preset::of(provider) {
+        return preset.connect(base_url, key, proxy);
+    }
+    match (provider, base_url) {
+        (anthropic::NAME | chat::NAME, Some(base_url)) => {
+            Connection::new(provider, provider, base_url, key, proxy)
+        }
+        (anthropic::NAME | chat::NAME, None) => Err(ConnectionError::NoAddress(provider.into())),
+        _ => Err(ConnectionError::UnknownProvider(provider.into())),
+    }
+}
+
+/// The environment variable that may hold a provider's key: `DAYBOOK_KEY_DEEPSEEK`.
+#[must_use]
+pub fn key_variable(provider: &str) -> String {
+    let name: String =
+        provider.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_uppercase() }).collect();
+    format!("DAYBOOK_KEY_{name}")
+}
+
 /// The capabilities of a model on a connection, to be frozen in a step: the preset's suggestion where it has one, else
 /// what is safe to assume.
 #[must_use]
@@ -149,6 +179,20 @@ pub fn capabilities(connection: &Connection, model: &str) -> ModelSnapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn providers_are_presets_or_dialects_with_an_address() {
+        let to = |provider: &str, base: Option<&str>| {
+            connect(provider, base, None, Proxy::System).map(|c| (c.dialect, c.base_url.to_string()))
+        };
+        let chat = |url: &str| Ok((chat::NAME.to_owned(), url.to_owned()));
+        assert_eq!(to("deepseek", None), chat("https://api.deepseek.com/"));
+        assert_eq!(to("deepseek", Some("http://localhost:1")), chat("http://localhost:1/"));
+        assert_eq!(to("openai-chat", Some("http://localhost:1")), chat("http://localhost:1/"));
+        assert_eq!(to("openai-chat", None), Err(ConnectionError::NoAddress("openai-chat".into())));
+        assert_eq!(to("nobody", Some("http://a.b")), Err(ConnectionError::UnknownProvider("nobody".into())));
+        assert_eq!(key_variable("anthropic-messages"), "DAYBOOK_KEY_ANTHROPIC_MESSAGES");
+    }
 
     #[test]
     fn r_mod_19_every_preset_gives_a_connection_and_capabilities() {

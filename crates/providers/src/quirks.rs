@@ -55,16 +55,41 @@ impl Quirks {
         Self { reasoning: ReasoningEcho::Details, parallel_tool_calls: true, ..Self::PLAIN };
     const LLAMACPP: Self = Self { parallel_tool_calls: true, ..Self::PLAIN };
 
-    /// The quirks of a provider by its preset's name; an unknown name is [`Quirks::PLAIN`].
+    /// The quirks of a provider by its name: a preset's, or an own one that begins with a preset's, such as
+    /// `deepseek-work`. Any other is [`Quirks::PLAIN`].
     #[must_use]
     pub fn of(provider: &str) -> Self {
-        match provider {
+        if matches!(provider, crate::anthropic::NAME | crate::chat::NAME) {
+            return Self::PLAIN;
+        }
+        match provider.split('-').next().unwrap_or_default() {
             "openai" => Self::OPENAI,
             "deepseek" => Self::DEEPSEEK,
             "kimi" | "glm" => Self::CONTENT,
             "openrouter" => Self::OPENROUTER,
             "llamacpp" | "vllm" => Self::LLAMACPP,
             _ => Self::PLAIN,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r_mod_19_quirks_follow_from_the_providers_name() {
+        for (given, expect) in [
+            ("openai", Quirks::OPENAI),
+            ("openai-chat", Quirks::PLAIN),
+            ("deepseek", Quirks::DEEPSEEK),
+            ("deepseek-work", Quirks::DEEPSEEK),
+            ("openrouter", Quirks::OPENROUTER),
+            ("ollama", Quirks::PLAIN),
+            ("deepseeker", Quirks::PLAIN),
+            ("", Quirks::PLAIN),
+        ] {
+            assert_eq!(Quirks::of(given), expect, "{given}");
         }
     }
 }

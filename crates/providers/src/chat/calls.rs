@@ -1,6 +1,6 @@
 //! Putting streamed tool calls together from fragments that servers number in many ways.
 //!
-//! A fragment belongs to the call with its id, else to the newest call of its index, else (no id, no name, unknown
+//! A fragment belongs to the call with its id and index, else to the newest call of its index, else (no id, no name, unknown
 //! index) to the only call whose arguments aren't whole. Invariant: arguments of two calls are never mixed; where the
 //! fragments don't say which call they mean, the answer is an error.
 
@@ -75,8 +75,8 @@ impl Calls {
     /// Which known call a fragment continues; `None` when it begins one.
     fn place(&self, fragment: &Fragment<'_>) -> Result<Option<usize>, ModelError> {
         if !fragment.id.is_empty() {
-            if let Some(at) = self.0.iter().position(|call| call.id == fragment.id) {
-                return Ok(Some(at));
+            if let Some(at) = self.0.iter().rposition(|call| call.id == fragment.id && fragment.fits(call)) {
+                return Ok((!fragment.begins_after(&self.0[at])).then_some(at));
             }
             let unnamed =
                 |call: &Call| call.id.is_empty() && call.index == fragment.index && call.index.is_some();
@@ -141,8 +141,13 @@ impl<'a> Fragment<'a> {
         self.id.is_empty() && self.name.is_empty() && self.arguments.is_empty()
     }
 
-    /// Does a fragment without id begin a new call although its index is known? Servers that number every call 0
-    /// send each call whole with its name.
+    /// May it belong to this call by its index? One id under two indexes is two calls of a careless server.
+    fn fits(&self, call: &Call) -> bool {
+        self.index.is_none() || call.index.is_none() || self.index == call.index
+    }
+
+    /// Does a fragment of a known call begin a new one all the same? Servers that give every call the number 0, or the
+    /// same id, send each call whole with its name.
     fn begins_after(&self, call: &Call) -> bool {
         let other =
             self.name != call.name || (!self.arguments.is_empty() && *self.arguments != call.arguments);

@@ -81,7 +81,8 @@ impl ChatFold {
         let id = data["id"].as_str().filter(|id| !id.is_empty());
         match (&self.id, id) {
             (None, Some(id)) => self.id = Some(id.to_owned()),
-            (Some(known), Some(id)) if known != id && self.begun() => {
+            // Some gateways give every chunk an id of its own, but none begins its message twice.
+            (Some(known), Some(id)) if known != id && self.begun() && begins_message(data) => {
                 return Err(protocol("a second message began inside one answer"));
             }
             _ => {}
@@ -130,6 +131,10 @@ impl ChatFold {
         blocks.extend(self.calls.blocks());
         blocks
     }
+}
+
+fn begins_message(chunk: &Value) -> bool {
+    chunk["choices"][0]["delta"]["role"] == "assistant"
 }
 
 impl Fold for ChatFold {

@@ -197,6 +197,24 @@ fn x14_positions_out_of_range_and_repeated_events() {
 }
 
 #[test]
+fn x14_one_id_for_two_calls_is_two_calls() {
+    let second = |index: u32| {
+        let one = r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}"#;
+        let two =
+            format!(r#"{{"index":{index},"id":"a","function":{{"name":"f","arguments":"{{\"x\":2}}"}}}}"#);
+        let outcome = read(&[&calls(one), &calls(&two), FINISH]).0.unwrap();
+        let arguments = outcome.blocks.iter().map(|block| match block {
+            Block::Call { arguments, .. } => arguments.clone(),
+            other => panic!("{other:?}"),
+        });
+        arguments.collect::<Vec<_>>()
+    };
+    for index in [0, 1] {
+        assert_eq!(second(index), [r#"{"x":1}"#, r#"{"x":2}"#], "index {index}");
+    }
+}
+
+#[test]
 fn x14_servers_without_ids_get_ids_of_ours() {
     let data = [calls(
         r#"{"index":0,"function":{"name":"f","arguments":"{\"x\":1}"}},{"index":0,"function":{"name":"f","arguments":"{\"x\":2}"}},{"index":0,"function":{"name":"g","arguments":"{}"}}"#,
@@ -264,6 +282,9 @@ fn p16_p17_an_error_in_the_stream_is_an_error() {
 fn x14_breaks_and_repeats_of_a_chat_stream() {
     assert_eq!(read(&[&said("a", None), "{bad"]).0.unwrap_err().class, ErrorClass::Protocol);
     let other = said("b", None).replace("\"r\"", "\"s\"");
+    let (outcome, ..) = read(&[&said("a", None), &other, &said("", Some("stop"))]);
+    assert_eq!(outcome.unwrap().blocks, vec![text("ab")], "an id for every chunk");
+    let other = other.replace("{\"content\"", "{\"role\":\"assistant\",\"content\"");
     assert_eq!(read(&[&said("a", None), &other]).0.unwrap_err().class, ErrorClass::Protocol);
     let end = said("z", Some("stop"));
     let (outcome, deltas, _) = read(&[

@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         self.record(bytes);
         self.watch.byte(now);
         if matches!(self.shape, Shape::Unknown) {
-            self.shape = shape_of(bytes)?;
+            self.shape = shape_of(bytes);
         }
         let end = match &mut self.shape {
             Shape::Unknown => None,
@@ -214,12 +214,13 @@ impl<'a> Reader<'a> {
 }
 
 /// What a body is by its first telling byte; no line of an event stream begins with a brace or an angle bracket.
-fn shape_of(bytes: &[u8]) -> Option<Shape> {
+fn shape_of(bytes: &[u8]) -> Shape {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    match bytes.iter().find(|byte| !byte.is_ascii_whitespace())? {
-        b'{' | b'[' => Some(Shape::Plain(Vec::new())),
-        b'<' => Some(Shape::Page(Vec::new())),
-        _ => Some(Shape::Events(Parser::default())),
+    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        None => Shape::Unknown,
+        Some(b'{' | b'[') => Shape::Plain(Vec::new()),
+        Some(b'<') => Shape::Page(Vec::new()),
+        Some(_) => Shape::Events(Parser::default()),
     }
 }
 
@@ -239,3 +240,6 @@ where
     // Not draining in time only costs the connection.
     let _elapsed = timeout(DRAIN_TIME, reading).await;
 }
+
+#[cfg(test)]
+mod tests;
