@@ -215,6 +215,12 @@ impl Shared {
         }
     }
 
+    /// For a tree whose end nobody can wait for: asks for it and counts it as lost.
+    pub(crate) fn abandon(&self) {
+        self.stopper.stop();
+        self.finish(End::of(Exit::Lost));
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -53,7 +53,10 @@ pub(crate) fn spawn_uncaged(workdir: &Path, command: &CommandSpec) -> Result<Cag
     let group = Group { leader: child.id() };
     let shared = Shared::new(Box::new(group));
     let caged = Caged::new(&mut child, None, Strength::None(WHY.into()), Arc::clone(&shared));
-    wait_aside(child, shared).map_err(SpawnError::Supervisor)?;
+    wait_aside(child, Arc::clone(&shared)).map_err(|error| {
+        shared.abandon();
+        SpawnError::Supervisor(error)
+    })?;
     Ok(caged)
 }
 

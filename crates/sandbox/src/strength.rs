@@ -48,6 +48,8 @@ pub enum Strength {
 pub enum Missing {
     /// Whether a file outside exists, its size and times can be asked for (not its content).
     FileNames,
+    /// Mode, owner and times of a file that may only be read can be changed by its owner (in a cage that can write).
+    Attributes,
     /// Killing the supervisor itself (not the app) can leave processes behind.
     UnsupervisedEnd,
     /// The number of processes isn't limited.
@@ -61,6 +63,7 @@ impl Missing {
     pub fn name(self) -> &'static str {
         match self {
             Self::FileNames => "file names",
+            Self::Attributes => "attributes",
             Self::UnsupervisedEnd => "end with the supervisor",
             Self::ProcessCount => "process count",
             Self::Signals => "signals",

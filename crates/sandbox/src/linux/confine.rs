@@ -48,7 +48,7 @@ fn confine(plan: &Plan) -> Result<(), Broken> {
     drop_capabilities().map_err(fail("capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(fail("no new privileges"))?;
     landlock::apply(plan)?;
-    filter::apply()
+    filter::apply(plan)
 }
 
 /// Gives up every capability for good, also for programs executed later.

@@ -12,6 +12,8 @@ use seccompiler::{
 };
 
 use super::launcher::Broken;
+use super::wire::Plan;
+use crate::strength::Mechanism;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
@@ -82,10 +84,61 @@ const REFUSED: &[libc::c_long] = &[
 const ABSENT: &[libc::c_long] =
     &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
 
+/// Refused where there are no namespaces and file rules are the only wall: they say nothing about these.
+const REFUSED_ALONE: &[libc::c_long] = &[
+    // Modes, owners and attributes by path, of any file the user owns.
+    libc::SYS_fchmodat,
+    SYS_FCHMODAT2,
+    libc::SYS_fchownat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    SYS_SETXATTRAT,
+    SYS_REMOVEXATTRAT,
+    SYS_FILE_SETATTR,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+    // Memory, queues and locks shared by number or name with processes outside.
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_semget,
+    libc::SYS_msgget,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    // Other processes' memory placement.
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+];
+
+/// And these too where nothing may be changed: a file that is open for reading can be changed through them.
+const REFUSED_READ_ONLY: &[libc::c_long] =
+    &[libc::SYS_fchmod, libc::SYS_fchown, libc::SYS_fsetxattr, libc::SYS_fremovexattr, libc::SYS_utimensat];
+
+// Numbers above 424 are the same on every architecture; the C library's headers may be older than the kernel.
+const SYS_FCHMODAT2: libc::c_long = 452;
+const SYS_SETXATTRAT: libc::c_long = 463;
+const SYS_REMOVEXATTRAT: libc::c_long = 466;
+const SYS_FILE_SETATTR: libc::c_long = 469;
+
 /// Confines this process and its children to come.
-pub(crate) fn apply() -> Result<(), Broken> {
+pub(crate) fn apply(plan: &Plan) -> Result<(), Broken> {
     let fail = |error: seccompiler::Error| Broken::at("system-call filter", error);
-    // Two filters: the kernel takes the strictest answer of all that are loaded.
+    if plan.mechanism == Some(Mechanism::Landlock) {
+        let read_only = !plan.writable.contains(&plan.workdir);
+        seccompiler::apply_filter(&alone(read_only).map_err(|error| fail(error.into()))?).map_err(fail)?;
+    }
+    // Several filters: the kernel takes the strictest answer of all that are loaded.
     seccompiler::apply_filter(&absent().map_err(|error| fail(error.into()))?).map_err(fail)?;
     let mut program = foreign_calls();
     program.extend(refused().map_err(|error| fail(error.into()))?);
@@ -112,6 +165,22 @@ fn refused() -> Result<BpfProgram, seccompiler::BackendError> {
     // Typing into a terminal somebody else reads.
     add(&mut rules, libc::SYS_ioctl, 1, SeccompCmpOp::Eq, libc::TIOCSTI)?;
     add(&mut rules, libc::SYS_ioctl, 1, SeccompCmpOp::Eq, libc::TIOCLINUX)?;
+    filter(rules, libc::EPERM)
+}
+
+fn alone(read_only: bool) -> Result<BpfProgram, seccompiler::BackendError> {
+    let mut rules: Rules = REFUSED_ALONE.iter().map(|call| (*call, Vec::new())).collect();
+    if read_only {
+        rules.extend(REFUSED_READ_ONLY.iter().map(|call| (*call, Vec::new())));
+    } else {
+        // Times by descriptor have no path.
+        let by_path = SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+        rules.insert(libc::SYS_utimensat, vec![SeccompRule::new(vec![by_path])?]);
+    }
+    // Limits and priorities of processes other than the caller.
+    add(&mut rules, libc::SYS_prlimit64, 0, SeccompCmpOp::Ne, 0)?;
+    add(&mut rules, libc::SYS_setpriority, 1, SeccompCmpOp::Ne, 0)?;
+    add(&mut rules, libc::SYS_ioprio_set, 1, SeccompCmpOp::Ne, 0)?;
     filter(rules, libc::EPERM)
 }
 

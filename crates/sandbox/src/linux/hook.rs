@@ -18,7 +18,10 @@ pub(crate) fn on_load() {
     let code = match (args.get(1).map(String::as_str), args.get(2), args.get(3), args.len()) {
         (Some(LAUNCHER), None, None, 2) => super::launcher::run(),
         (Some(INIT), Some(plan), Some(line), 4) => match (plan.parse(), line.parse()) {
-            (Ok(plan), Ok(line)) => super::init::run_under_bwrap(plan, line),
+            // Two descriptors of their own, or nobody of ours started this.
+            (Ok(plan), Ok(line)) if plan > 2 && line > 2 && plan != line => {
+                super::init::run_under_bwrap(plan, line)
+            }
             _ => return,
         },
         _ => return,

@@ -75,7 +75,6 @@ const CONFIGURATION: &[&str] = &[
     "gai.conf",
     "group",
     "host.conf",
-    "hosts",
     "inputrc",
     "java",
     "java-17-openjdk",

@@ -60,11 +60,20 @@ fn detached(place: &Place) -> io::Result<Option<OwnedFd>> {
             rustix::mount::fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)?
         }
         Place::Bind { from, access, .. } => {
+            // The path was resolved when the cage was laid out; a link in it now is somebody's doing.
+            let resolve = ResolveFlags::NO_SYMLINKS;
+            let found = rustix::fs::openat2(
+                CWD,
+                from.as_os_str(),
+                OFlags::PATH | OFlags::CLOEXEC,
+                Mode::empty(),
+                resolve,
+            )?;
             let flags = OpenTreeFlags::OPEN_TREE_CLONE
                 | OpenTreeFlags::OPEN_TREE_CLOEXEC
                 | OpenTreeFlags::AT_RECURSIVE
-                | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
-            let copy = rustix::mount::open_tree(CWD, from.as_os_str(), flags)?;
+                | OpenTreeFlags::AT_EMPTY_PATH;
+            let copy = rustix::mount::open_tree(found.as_fd(), "", flags)?;
             let attributes = match access {
                 Access::Read => NO_TRICKS | libc::MOUNT_ATTR_RDONLY,
                 Access::Write => NO_TRICKS,

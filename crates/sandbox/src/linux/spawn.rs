@@ -125,7 +125,11 @@ fn start(plan: &Plan, strength: Strength) -> Result<Caged, SpawnError> {
             let stop = stop.inspect_err(|_| abandon(&ours, &mut child))?;
             let shared = Shared::new(Box::new(stop));
             let caged = Caged::new(&mut child, plan.mechanism, strength, Arc::clone(&shared));
-            wait_aside(reader, child, shared).map_err(SpawnError::Supervisor)?;
+            wait_aside(reader, child, Arc::clone(&shared)).map_err(|error| {
+                // Nobody listens, so nobody would ever hear the end: the launcher is told to stop all the same.
+                shared.abandon();
+                SpawnError::Supervisor(error)
+            })?;
             Ok(caged)
         }
         other => {

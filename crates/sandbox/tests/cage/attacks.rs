@@ -1,0 +1,166 @@
+//! Attacks from inside: everything the helper tries must fail, in every cage, for every user.
+
+use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use sandbox::Mechanism;
+
+use crate::lab::{Lab, User, each_cage, output};
+
+/// Servers and a victim outside the cage.
+struct World {
+    tcp: Vec<TcpListener>,
+    udp: Vec<UdpSocket>,
+    unix: Vec<UnixListener>,
+    arguments: Vec<String>,
+    victim: Child,
+}
+
+impl World {
+    fn new(lab: &Lab) -> Self {
+        let tcp = ["127.0.0.1:0", "[::1]:0"].map(|at| TcpListener::bind(at).unwrap());
+        let udp = ["127.0.0.1:0", "[::1]:0"].map(|at| UdpSocket::bind(at).unwrap());
+        let outside = lab.owned_folder("outside");
+        let name = format!("cage-lab-{}", outside.display());
+        let sockets = [lab.folder.join("socket"), outside.join("socket")];
+        let mut unix: Vec<_> = sockets.iter().map(|at| listen(at)).collect();
+        unix.push(UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap());
+        let secret = lab.owned_file(&outside.join("secret"), "the secret");
+        let victim = lab.host("uncaged", "folder", &[], "sleep 600").stdout(Stdio::null()).spawn().unwrap();
+        let mut arguments: Vec<String> = Vec::new();
+        arguments.extend(tcp.iter().map(|server| server.local_addr().unwrap().port().to_string()));
+        arguments.extend(udp.iter().map(|server| server.local_addr().unwrap().port().to_string()));
+        arguments.extend(sockets.iter().map(|at| at.display().to_string()));
+        arguments.extend([name, victim.id().to_string(), secret.display().to_string()]);
+        Self { tcp: tcp.into(), udp: udp.into(), unix, arguments, victim }
+    }
+
+    fn attack(&self, lab: &Lab, how: &str) -> String {
+        let tools = lab.base.path().join("bin");
+        let mut host = lab.helper();
+        host.args(["host", how, "folder"]).arg(&lab.folder).arg("--ro").arg(tools);
+        host.arg("--").arg(&lab.helper).arg("attack").args(&self.arguments);
+        output(&mut host)
+    }
+
+    /// How many of the servers were reached.
+    fn reached(&self) -> usize {
+        let mut count = 0;
+        for server in &self.tcp {
+            server.set_nonblocking(true).unwrap();
+            count += usize::from(server.accept().is_ok());
+        }
+        for server in &self.udp {
+            server.set_nonblocking(true).unwrap();
+            count += usize::from(server.recv(&mut [0; 8]).is_ok());
+        }
+        for server in &self.unix {
+            server.set_nonblocking(true).unwrap();
+            count += usize::from(server.accept().is_ok());
+        }
+        count
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.victim.kill().unwrap();
+        self.victim.wait().unwrap();
+    }
+}
+
+/// A socket that everybody may connect to.
+fn listen(at: &Path) -> UnixListener {
+    let server = UnixListener::bind(at).unwrap();
+    std::fs::set_permissions(at, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    server
+}
+
+/// What got through that isn't harmless.
+fn got_through(report: &str) -> Vec<&str> {
+    report.lines().filter(|line| line.ends_with(": ok")).collect()
+}
+
+#[test]
+fn a73_a74_nothing_outside_can_be_reached_or_changed() {
+    each_cage(|lab, mechanism| {
+        let world = World::new(lab);
+        let report = world.attack(lab, mechanism.name());
+        assert!(
+            report.contains("tried everything\nend: Code(0)"),
+            "the attack didn't run to its end: {report}"
+        );
+        assert_eq!(got_through(&report), Vec::<&str>::new(), "{mechanism:?} for {:?}: {report}", lab.user);
+        assert_eq!(world.reached(), 0, "a server outside was reached: {report}");
+        let secret = world.arguments.last().unwrap();
+        assert_eq!(std::fs::read_to_string(secret).unwrap(), "the secret");
+    });
+}
+
+/// Without this the test above could pass because the attack itself doesn't work.
+#[test]
+fn the_same_attack_succeeds_without_a_cage() {
+    let lab = Lab::new(User::Myself);
+    let world = World::new(&lab);
+    let report = world.attack(&lab, "uncaged");
+    let expected = [
+        "tcp",
+        "tcp ipv6",
+        "udp",
+        "udp ipv6",
+        "unix socket in the folder",
+        "unix socket outside",
+        "abstract unix socket",
+        "signal",
+        "environment of the app",
+        "read outside",
+        "write outside",
+    ];
+    let through = got_through(&report);
+    for name in expected {
+        assert!(through.contains(&format!("{name}: ok").as_str()), "{name} didn't get through: {report}");
+    }
+    assert_eq!(world.reached(), 7);
+}
+
+#[test]
+fn a74_foreign_calling_conventions_end_the_process() {
+    if cfg!(not(target_arch = "x86_64")) {
+        return;
+    }
+    each_cage(|lab, mechanism| {
+        let report = World::new(lab).attack(lab, mechanism.name());
+        let killed = |line: &str| line.ends_with("killed by 31") || line.ends_with("killed by 11");
+        for name in ["socket by x32", "socket by int 80"] {
+            let line = report.lines().find(|line| line.starts_with(name)).unwrap();
+            assert!(killed(line), "{line}");
+        }
+    });
+}
+
+#[test]
+fn a52_names_are_not_resolved() {
+    each_cage(|lab, mechanism| {
+        let printed = lab.run(mechanism.name(), &[], "getent hosts example.com; echo code $?");
+        assert!(printed.contains("code 2"), "{mechanism:?}: {printed}");
+    });
+}
+
+#[test]
+fn unnamed_socket_pairs_still_work() {
+    // Pipelines of many runtimes are built on them; a filter that is too broad would be switched off.
+    let lab = Lab::new(User::Myself);
+    for mechanism in [Mechanism::Namespaces, Mechanism::Landlock] {
+        if lab.mechanisms().contains(&mechanism) {
+            let printed = lab.run(
+                mechanism.name(),
+                &[],
+                "perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_STREAM, 0) or die; print qq(paired\n)'",
+            );
+            assert!(printed.contains("paired"), "{printed}");
+        }
+    }
+}
