@@ -38,7 +38,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Ok(models) => println!("{} models, first {:?}", models.len(), models.first()),
         Err(error) => println!("no list of models: {error}"),
     }
-    let snapshot = capabilities(&connection, model);
+    let snapshot = capabilities(&connection, model, None);
     let dialect = dialect_of(&snapshot)?;
     let weather = ToolSpec {
         name: "get_weather".into(),

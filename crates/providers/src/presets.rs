@@ -159,18 +159,21 @@ pub fn key_variable(provider: &str) -> String {
     format!("DAYBOOK_KEY_{name}")
 }
 
-/// The capabilities of a model on a connection, to be frozen in a step: the preset's suggestion where it has one, else
-/// what is safe to assume.
+/// The capabilities of a model on a connection, to be frozen in a step. What the provider lists as its window
+/// (`context_tokens`) wins over the preset's suggestion; the output asked for is never more than a quarter of a known
+/// window, since some servers refuse a request whose input and output don't fit together.
 #[must_use]
-pub fn capabilities(connection: &Connection, model: &str) -> ModelSnapshot {
+pub fn capabilities(connection: &Connection, model: &str, context_tokens: Option<u64>) -> ModelSnapshot {
     let preset = Preset::of(&connection.provider);
     let known = preset.and_then(|preset| preset.models.iter().find(|known| known.name == model));
+    let window = context_tokens.or_else(|| known.map(|known| known.context_tokens));
+    let output = known.map_or(DEFAULT_MAX_OUTPUT_TOKENS, |known| known.max_output_tokens);
     ModelSnapshot {
         provider: connection.provider.clone(),
         dialect: connection.dialect.clone(),
         model: model.into(),
-        context_tokens: known.map(|known| known.context_tokens),
-        max_output_tokens: known.map_or(DEFAULT_MAX_OUTPUT_TOKENS, |known| known.max_output_tokens),
+        context_tokens: window,
+        max_output_tokens: window.map_or(output, |window| output.min((window / 4).max(1))),
         parallel_calls: true,
         calls_as_text: false,
     }
@@ -201,15 +204,17 @@ mod tests {
             assert_eq!(connection.is_loopback(), preset.local, "{}", preset.name);
             assert_eq!(Preset::of(preset.name), Some(preset));
             for known in preset.models {
-                let snapshot = capabilities(&connection, known.name);
+                let snapshot = capabilities(&connection, known.name, None);
                 assert_eq!(snapshot.context_tokens, Some(known.context_tokens));
-                assert!(known.max_output_tokens < known.context_tokens, "{}", known.name);
+                assert_eq!(snapshot.max_output_tokens, known.max_output_tokens, "{}", known.name);
             }
-            let unknown = capabilities(&connection, "somebody-else");
-            assert_eq!(
-                (unknown.context_tokens, unknown.max_output_tokens),
-                (None, DEFAULT_MAX_OUTPUT_TOKENS)
-            );
+            let given = |window| {
+                let snapshot = capabilities(&connection, "somebody-else", window);
+                (snapshot.context_tokens, snapshot.max_output_tokens)
+            };
+            assert_eq!(given(None), (None, DEFAULT_MAX_OUTPUT_TOKENS));
+            assert_eq!(given(Some(4096)), (Some(4096), 1024));
+            assert_eq!(given(Some(1_000_000)), (Some(1_000_000), DEFAULT_MAX_OUTPUT_TOKENS));
         }
         assert_eq!(Preset::of("nobody"), None);
     }

@@ -61,7 +61,7 @@ impl Http {
     }
 
     async fn ask_for_models(&self, connection: &Connection) -> Result<Vec<ListedModel>, ModelError> {
-        let snapshot: ModelSnapshot = capabilities(connection, "");
+        let snapshot: ModelSnapshot = capabilities(connection, "", None);
         let wire = wire_of(&snapshot).map_err(|e| model_error(ErrorClass::BadRequest, e.to_string()))?;
         let url = connection.models_url();
         let asking = self

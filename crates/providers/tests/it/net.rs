@@ -63,7 +63,7 @@ pub(crate) async fn send_over(
     connection: &Connection,
     cancel: &CancellationToken,
 ) -> (SendResult, Kept) {
-    let model = capabilities(connection, "model-1");
+    let model = capabilities(connection, "model-1", None);
     let body = body(&model);
     let mut kept = Kept::default();
     let request = Request { connection, model: &model, body: &body, conversation: "ses" };
