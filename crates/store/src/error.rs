@@ -133,16 +133,6 @@ pub enum AppendError {
         /// What is wrong.
         why: String,
     },
-    /// It names a source that isn't before it.
-    #[error("event {seq} of session {session} names event {source_seq} as a source, which isn't before it")]
-    BadSource {
-        /// The session.
-        session: SessionId,
-        /// The event's place.
-        seq: u64,
-        /// The place it names.
-        source_seq: u64,
-    },
     /// It may not come next.
     #[error("event {seq} of session {session} may not come next: {violation}")]
     Refused {

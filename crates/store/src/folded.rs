@@ -12,7 +12,7 @@ use domain::event::Recorded;
 use domain::ids::SessionId;
 use domain::state::{STATE_VERSION, State};
 use rusqlite::{Connection, OptionalExtension as _, params};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many sessions are kept folded in memory: more than anybody has at work at a time.
@@ -45,6 +45,8 @@ pub(crate) struct Kept {
 struct Uses {
     now: u64,
     states: HashMap<SessionId, (u64, Folded)>,
+    /// What reads have found wrong: such a session isn't written to any more, even where its state is known.
+    damage: BTreeMap<SessionId, ReadError>,
 }
 
 impl Kept {
@@ -78,6 +80,19 @@ impl Kept {
         });
     }
 
+    /// Remembers damage that a read has found.
+    pub(crate) fn note(&self, error: &ReadError) {
+        if let ReadError::Damaged { session, .. } = error {
+            let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+            inside.damage.entry(session.clone()).or_insert_with(|| error.clone());
+        }
+    }
+
+    /// The damage that is known of a session.
+    pub(crate) fn damage(&self, session: &SessionId) -> Option<ReadError> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner).damage.get(session).cloned()
+    }
+
     pub(crate) fn clear(&self) {
         self.with(|_, states| states.clear());
     }
@@ -85,7 +100,7 @@ impl Kept {
     fn with<T>(&self, act: impl FnOnce(u64, &mut HashMap<SessionId, (u64, Folded)>) -> T) -> T {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         inside.now += 1;
-        let Uses { now, states } = &mut *inside;
+        let Uses { now, states, .. } = &mut *inside;
         act(*now, states)
     }
 }

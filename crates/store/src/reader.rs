@@ -119,7 +119,12 @@ impl Reader {
     /// # Errors
     /// When the database refuses.
     pub fn salvage(&self, session: &SessionId) -> Result<Salvage, ReadError> {
-        self.with(|connection| damage::salvage(connection, session))
+        let found = self.with(|connection| damage::salvage(connection, session))?;
+        if let Some(first) = found.damage.first() {
+            let (seq, what) = (first.seq, first.what.clone());
+            self.inside.kept.note(&ReadError::Damaged { session: session.clone(), seq, what });
+        }
+        Ok(found)
     }
 
     /// Checks a session's chain from its first to its last event.
@@ -178,8 +183,9 @@ impl Reader {
         };
         let result = read(&connection);
         // A connection that met trouble may hold a bad page; the next read gets a fresh one.
-        if result.is_ok() {
-            self.give_back(connection);
+        match &result {
+            Ok(_) => self.give_back(connection),
+            Err(error) => self.inside.kept.note(error),
         }
         result
     }

@@ -151,6 +151,9 @@ impl Writer {
         work: &mut Work,
     ) -> Result<Announcement, AppendError> {
         let ReadyAppend { session, expected_seq, events } = append;
+        if let Some(found) = self.kept.damage(&session) {
+            return Err(AppendError::ReadOnly(found));
+        }
         let Going { folded, posting, .. } = match work.sessions.entry(session.clone()) {
             Entry::Occupied(going) => going.into_mut(),
             Entry::Vacant(place) => {
@@ -185,9 +188,6 @@ impl Writer {
     ) -> Result<Recorded, AppendError> {
         let Ready { draft, payload } = ready;
         let seq = folded.state.next_seq;
-        if let Some(source_seq) = draft.sources.iter().copied().find(|source| *source >= seq) {
-            return Err(AppendError::BadSource { session: session.clone(), seq, source_seq });
-        }
         folded.state.check(&draft).map_err(|violation| AppendError::Refused {
             session: session.clone(),
             seq,
@@ -247,7 +247,6 @@ impl Writer {
             | AppendError::TooLarge { .. }
             | AppendError::TooMany { .. }
             | AppendError::Unserialisable { .. }
-            | AppendError::BadSource { .. }
             | AppendError::Refused { .. }
             | AppendError::ReadOnly(_)
             | AppendError::Closed => self.roll_back(),

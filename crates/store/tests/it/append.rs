@@ -1,10 +1,17 @@
 //! Appending: order, laws, limits, and who is told.
 
 use crate::rig::*;
-use store::{AppendError, Durability};
+use domain::digest::Digest;
+use domain::event::*;
+use domain::ids::TurnId;
+use domain::state::State;
+use std::sync::{Arc, Mutex};
+use store::{
+    Append, AppendError, Durability, Keep, MAX_EVENT_BYTES, MAX_EVENTS, Notice, Options, QUEUE, Store,
+};
 
 #[test]
-fn what_is_appended_reads_back() {
+fn what_is_appended_reads_back_after_a_restart() {
     let dir = tempfile::tempdir().expect("a folder");
     let store = open(dir.path());
     let ses = session(1);
@@ -13,13 +20,246 @@ fn what_is_appended_reads_back() {
         .expect("appends");
     assert_eq!(store.events(&ses, 0, 10).expect("reads"), written);
     assert_eq!(store.events(&ses, 1, 1).expect("reads"), written[1..2]);
-    assert_eq!(store.next_seq(&ses), Ok(3));
-    let error = store.append(&ses, 2, vec![renamed("Other")], Durability::Normal).unwrap_err();
-    assert_eq!(error, AppendError::Conflict { session: ses.clone(), expected: 2, actual: 3 });
     drop(store);
     let store = open(dir.path());
     assert_eq!(store.epoch(), 2);
     assert_eq!(store.events(&ses, 0, 10).expect("reads"), written);
     assert_eq!(store.state(&ses).expect("folds").inbox.len(), 1);
-    assert_eq!(store.verify_projections(), Ok(None));
+    assert_eq!((store.next_seq(&ses), store.last_seq(&ses)), (Ok(3), Ok(Some(2))));
+    let last = store.append(&ses, 3, vec![renamed("Meadow")], Durability::Normal).expect("appends");
+    assert_eq!((last[0].epoch, last[0].pos, last[0].prev_hash), (2, 4, written[2].hash));
+}
+
+#[test]
+fn i01_sequences_are_dense_and_chained_whatever_the_clock_says() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let clock = Hand::at(5_000);
+    let store = Store::open(dir.path(), Options::inline(clock.clone())).expect("opens");
+    let (one, two) = (session(1), session(2));
+    store.append(&one, 0, vec![created()], Durability::Normal).expect("appends");
+    clock.set(1_000);
+    store.append(&two, 0, vec![created(), renamed("Two")], Durability::Normal).expect("appends");
+    clock.set(0);
+    store.append(&one, 1, vec![renamed("One"), renamed("Uno")], Durability::Normal).expect("appends");
+    for ses in [&one, &two] {
+        let events = store.events(ses, 0, 100).expect("reads");
+        let mut before = Digest::ZERO;
+        for (place, event) in events.iter().enumerate() {
+            assert_eq!(event.seq, place as u64);
+            assert_eq!(event.prev_hash, before);
+            assert_eq!(event.hash, event.expected_hash());
+            before = event.hash;
+        }
+        assert_eq!(domain::audit::audit(&events, 1), vec![]);
+    }
+    let times: Vec<_> = store.events(&one, 0, 9).expect("reads").iter().map(|event| event.time).collect();
+    assert_eq!(times, [5_000, 0, 0]);
+    // Lists follow positions, not the clock: the session changed last is first although its time is the oldest.
+    assert_eq!(store.sessions().expect("lists")[0].session, one);
+}
+
+/// One refusal a line: what is appended to a session with `created` and one turn, and what the store says.
+#[test]
+fn appends_that_break_a_law_change_nothing() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    let ses = session(1);
+    store.append(&ses, 0, vec![created(), posted(1, "hello")], Durability::Normal).expect("appends");
+    let before = store.events(&ses, 0, 100).expect("reads");
+    let check = |seq: u64, drafts: Vec<Draft>, expect: &str| {
+        let error = store.append(&ses, seq, drafts, Durability::Normal).expect_err(expect);
+        assert!(error.to_string().contains(expect), "{error}\n  should say: {expect}");
+        assert_eq!(store.events(&ses, 0, 100).expect("reads"), before, "{expect}");
+        assert_eq!(store.state(&ses).expect("folds").next_seq, 2);
+        assert_eq!(store.verify_projections(), Ok(None));
+    };
+    check(1, vec![renamed("x")], "is at 2, not at 1");
+    check(3, vec![renamed("x")], "is at 2, not at 3");
+    check(2, vec![created()], "session/first");
+    check(2, vec![turn_start(9)], "turn/claims_work");
+    check(2, vec![renamed("fine"), turn_start(1), turn_start(1)], "turn/one_open");
+    check(2, vec![renamed("x").from_sources(vec![0, 2])], "event/sources");
+    check(
+        2,
+        vec![Draft::of_turn(&TurnId::from_bits(4), SessionRenamed { title: "x".into() })],
+        "event/scope",
+    );
+    check(2, vec![renamed(&"x".repeat(MAX_EVENT_BYTES))], "put the content into a blob");
+    check(2, vec![renamed("x"); MAX_EVENTS + 1], "4097 events in one append");
+    check(2, vec![Draft::new(result(1, deep(200)))], "can't be stored");
+}
+
+fn deep(levels: usize) -> serde_json::Value {
+    (0..levels).fold(serde_json::Value::Null, |inner, _| serde_json::Value::Array(vec![inner]))
+}
+
+#[test]
+fn the_largest_event_fits_and_one_byte_more_does_not() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    let frame = renamed("").fact.encode().expect("encodes").len();
+    let fits = "x".repeat(MAX_EVENT_BYTES - frame);
+    store.append(&session(1), 0, vec![created(), renamed(&fits)], Durability::Normal).expect("fits");
+    let error =
+        store.append(&session(1), 2, vec![renamed(&format!("{fits}x"))], Durability::Normal).unwrap_err();
+    let (bytes, max) = (MAX_EVENT_BYTES + 1, MAX_EVENT_BYTES);
+    assert_eq!(error, AppendError::TooLarge { kind: "session/renamed", bytes, max });
+    assert_eq!(
+        store.state(&session(1)).expect("folds").session.as_ref().map(|s| s.title.len()),
+        Some(fits.len())
+    );
+}
+
+#[test]
+fn several_sessions_are_appended_to_or_none() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    let append = |n, expected_seq, drafts| Append { session: session(n), expected_seq, drafts };
+    let batch = vec![append(1, 0, vec![created()]), append(2, 0, vec![created(), turn_start(1)])];
+    let error = store.append_many(batch, Durability::Normal).unwrap_err();
+    assert!(matches!(error, AppendError::Refused { seq: 1, .. }), "{error}");
+    assert_eq!(store.sessions(), Ok(vec![]));
+    assert_eq!(store.next_seq(&session(1)), Ok(0));
+    let batch = vec![
+        append(1, 0, vec![created(), posted(1, "first")]),
+        append(2, 0, vec![created()]),
+        append(1, 2, vec![turn_start(1)]),
+    ];
+    let told = store.subscribe();
+    let written = store.append_many(batch, Durability::Normal).expect("appends");
+    let places: Vec<_> = written.iter().map(|event| (event.session.clone(), event.seq, event.pos)).collect();
+    assert_eq!(places, [(session(1), 0, 1), (session(1), 1, 2), (session(2), 0, 3), (session(1), 2, 4)]);
+    let announced: Vec<_> = std::iter::from_fn(|| told.try_next())
+        .flat_map(|notice| match notice {
+            Notice::Committed(announcement) => announcement.events.to_vec(),
+            Notice::Resync => panic!("nothing was left out"),
+        })
+        .collect();
+    assert_eq!(announced, written);
+}
+
+#[test]
+fn an_append_inside_an_announcement_is_an_error() {
+    for options in [inline(), Options::new(Hand::at(1))] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = Store::open(dir.path(), options).expect("opens");
+        let seen: Arc<Mutex<Vec<(u64, Result<Vec<Recorded>, AppendError>)>>> = Arc::default();
+        let (handle, log) = (store.handle(), Arc::clone(&seen));
+        store.listen(move |told| {
+            // What is announced is committed: a reader finds it already.
+            let next = handle.next_seq(&told.session).expect("reads");
+            let again = handle.append(&told.session, next, vec![renamed("Again")], Durability::Normal);
+            log.lock().expect("unpoisoned").push((next, again));
+            if next < 2 { Keep::Yes } else { Keep::No }
+        });
+        store.append(&session(1), 0, vec![created()], Durability::Normal).expect("appends");
+        store.append(&session(1), 1, vec![renamed("One")], Durability::Normal).expect("appends");
+        store.append(&session(1), 2, vec![renamed("Two")], Durability::Normal).expect("appends");
+        drop(store);
+        let reentrant = || Err(AppendError::Reentrant);
+        assert_eq!(*seen.lock().expect("unpoisoned"), [(1, reentrant()), (2, reentrant())]);
+    }
+}
+
+#[test]
+fn a_slow_subscriber_is_told_to_read_again() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    let (slow, gone) = (store.subscribe(), store.subscribe());
+    drop(gone);
+    store.append(&session(1), 0, vec![created()], Durability::Normal).expect("appends");
+    for seq in 1..=QUEUE as u64 {
+        store.append(&session(1), seq, vec![renamed("x")], Durability::Normal).expect("appends");
+    }
+    store.append(&session(1), QUEUE as u64 + 1, vec![renamed("last")], Durability::Normal).expect("appends");
+    assert_eq!(slow.try_next(), Some(Notice::Resync));
+    match slow.try_next() {
+        Some(Notice::Committed(told)) => assert_eq!(told.events[0].seq, QUEUE as u64 + 1),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(slow.try_next(), None);
+}
+
+#[test]
+fn many_threads_write_in_one_line() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = Store::open(dir.path(), Options::new(Hand::at(1))).expect("opens");
+    let told = store.subscribe();
+    std::thread::scope(|scope| {
+        for n in 1..=8 {
+            let handle = store.handle();
+            scope.spawn(move || {
+                handle.append(&session(n), 0, vec![created()], Durability::Normal).expect("appends");
+                for seq in 1..=20 {
+                    handle.append(&session(n), seq, vec![renamed("x")], Durability::Normal).expect("appends");
+                }
+            });
+        }
+    });
+    let mut places = Vec::new();
+    while let Some(Notice::Committed(announcement)) = told.try_next() {
+        places.extend(announcement.events.iter().map(|event| event.pos));
+    }
+    assert_eq!(places, (1..=8 * 21).collect::<Vec<_>>(), "told in the order of the commits");
+    let handle = store.handle();
+    drop(store);
+    let late = handle.append(&session(1), 21, vec![renamed("x")], Durability::Normal);
+    assert_eq!(late, Err(AppendError::Closed));
+    assert_eq!(handle.next_seq(&session(1)), Ok(21), "a handle still reads");
+}
+
+#[test]
+fn committed_events_can_not_be_changed_or_deleted() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    store.append(&session(1), 0, vec![created(), renamed("Garden")], Durability::Normal).expect("appends");
+    let raw = raw(dir.path());
+    for sql in [
+        "DELETE FROM events WHERE seq = 1",
+        "UPDATE events SET payload = '{}' WHERE seq = 1",
+        "UPDATE events SET time = 7 WHERE seq = 1",
+        "UPDATE events SET payload = NULL, erased = zeroblob(32), hash = zeroblob(32) WHERE seq = 1",
+        "INSERT OR REPLACE INTO events SELECT * FROM events WHERE seq = 1",
+    ] {
+        let result = raw.execute_batch(&format!("PRAGMA recursive_triggers = ON; {sql}"));
+        assert!(result.is_err(), "{sql}");
+    }
+    assert_eq!(store.verify_chain(&session(1)), Ok(()));
+}
+
+#[test]
+fn every_family_of_a_turn_is_stored_and_the_state_at_any_place_is_its_replay() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    let ses = session(1);
+    let drafts: Vec<Draft> = std::iter::once(created()).chain((1..=3).flat_map(whole_turn)).collect();
+    // In uneven pieces, so that snapshots (at each turn's end) and the cache meet every place.
+    let mut seq = 0;
+    for piece in drafts.chunks(7) {
+        store.append(&ses, seq, piece.to_vec(), Durability::Normal).expect("appends");
+        seq += piece.len() as u64;
+        let events = store.events(&ses, 0, 1_000).expect("reads");
+        let replayed = replay(&events);
+        assert_eq!(*store.state(&ses).expect("folds"), replayed);
+        assert_eq!(store.verify_projections(), Ok(None), "after {seq}");
+    }
+    drop(store);
+    let store = open(dir.path());
+    let events = store.events(&ses, 0, 1_000).expect("reads");
+    assert_eq!(*store.state(&ses).expect("folds"), replay(&events));
+    for count in 0..=events.len() {
+        let at = store.state_after(&ses, count as u64).expect("folds");
+        assert_eq!(*at, replay(&events[..count]), "after {count} events");
+    }
+    let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+    for kind in ["turn/start", "user/message", "step/start", "assistant/accepted", "tool/call", "tool/start"]
+    {
+        assert!(kinds.contains(&kind), "{kind}");
+    }
+    assert_eq!(domain::audit::audit(&events, 2), vec![]);
+}
+
+fn replay(events: &[Recorded]) -> State {
+    let events: Vec<Event> = events.iter().map(|event| event.clone().decode().expect("decodes")).collect();
+    State::of(&events)
 }

@@ -1,0 +1,184 @@
+//! Failing: full disks, refused syncs, deaths at each point of an append, and writers that were taken over.
+
+use crate::rig::*;
+use domain::event::Draft;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use store::{AppendError, Durability, Fate, Faults, Options, Point, RESERVE_BYTES, Store};
+
+/// Faults set from the test.
+#[derive(Default)]
+struct Switch {
+    /// The point and what happens there at the n-th time from now.
+    next: Mutex<Option<(Point, Fate, u32)>>,
+    pages: AtomicU32,
+}
+
+impl Switch {
+    fn at(&self, point: Point, fate: Fate, after: u32) {
+        *self.next.lock().expect("unpoisoned") = Some((point, fate, after));
+    }
+}
+
+impl Faults for Switch {
+    fn reach(&self, point: Point) -> Fate {
+        let mut next = self.next.lock().expect("unpoisoned");
+        match &mut *next {
+            Some((at, fate, 0)) if *at == point => {
+                let fate = *fate;
+                *next = None;
+                fate
+            }
+            Some((at, _, after)) if *at == point => {
+                *after -= 1;
+                Fate::Go
+            }
+            _ => Fate::Go,
+        }
+    }
+
+    fn max_pages(&self) -> Option<u32> {
+        Some(self.pages.load(Ordering::Relaxed)).filter(|pages| *pages > 0)
+    }
+}
+
+fn faulty(folder: &std::path::Path) -> (Store, Arc<Switch>) {
+    let switch = Arc::new(Switch::default());
+    let store = Store::open(folder, inline().with_faults(switch.clone())).expect("opens");
+    (store, switch)
+}
+
+#[test]
+fn x01_a_full_disk_loses_nothing_and_leaves_room_to_say_so() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (store, switch) = faulty(dir.path());
+    let ses = session(1);
+    store.append(&ses, 0, vec![created()], Durability::Normal).expect("appends");
+    let reserve = dir.path().join("reserve");
+    switch.pages.store(40, Ordering::Relaxed);
+    let mut seq = 1;
+    let error = loop {
+        match store.append(&ses, seq, vec![renamed(&"x".repeat(9_000))], Durability::Barrier) {
+            Ok(_) => seq += 1,
+            Err(error) => break error,
+        }
+        assert!(seq < 100, "it must get full");
+    };
+    assert_eq!(error, AppendError::Full);
+    assert!(!reserve.exists(), "its {RESERVE_BYTES} bytes are given back");
+    assert_eq!(store.next_seq(&ses), Ok(seq), "what was acknowledged is there, the rest isn't");
+    assert_eq!(store.state(&ses).expect("folds").next_seq, seq);
+    // Room again, as much as the reserve gives.
+    switch.pages.store(60, Ordering::Relaxed);
+    store
+        .append(&ses, seq, vec![renamed("the disk is full")], Durability::Barrier)
+        .expect("the reserve has room");
+    switch.pages.store(0, Ordering::Relaxed);
+    store.append(&ses, seq + 1, vec![renamed(&"x".repeat(9_000))], Durability::Barrier).expect("goes on");
+    assert!(store.keep_reserve() && reserve.exists());
+    assert_eq!(store.verify_chain(&ses), Ok(()));
+    assert_eq!(store.verify_projections(), Ok(None));
+}
+
+#[test]
+fn a_refused_sync_is_never_tried_again_on_the_same_handle() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (store, switch) = faulty(dir.path());
+    let ses = session(1);
+    store.append(&ses, 0, vec![created(), posted(1, "one")], Durability::Barrier).expect("appends");
+    switch.at(Point::BeforeCommit, Fate::FailSync, 0);
+    let told = store.subscribe();
+    let error = store.append(&ses, 2, vec![turn_start(1)], Durability::Barrier).unwrap_err();
+    assert!(matches!(error, AppendError::Unsure { .. }), "{error}");
+    assert_eq!(told.try_next(), None, "nothing was announced");
+    // The store says what holds, and goes on from there with a state it read again.
+    assert_eq!(store.next_seq(&ses), Ok(2));
+    assert!(store.state(&ses).expect("folds").turn.is_none());
+    store.append(&ses, 2, vec![turn_start(1)], Durability::Barrier).expect("appends on the fresh handle");
+    assert_eq!(store.verify_chain(&ses), Ok(()));
+}
+
+#[test]
+fn a_death_at_any_point_of_any_append_leaves_a_whole_prefix() {
+    let drafts: Vec<Draft> = std::iter::once(created()).chain(whole_turn(1)).collect();
+    let pieces: Vec<&[Draft]> = drafts.chunks(3).collect();
+    for (point, committed) in [(Point::BeforeBegin, 0), (Point::BeforeCommit, 0), (Point::AfterCommit, 1)] {
+        for die_at in 0..pieces.len() {
+            let dir = tempfile::tempdir().expect("a folder");
+            let (store, switch) = faulty(dir.path());
+            switch.at(point, Fate::Die, u32::try_from(die_at).expect("small"));
+            let mut acknowledged = 0;
+            for piece in &pieces {
+                match store.append(&session(1), acknowledged, piece.to_vec(), Durability::Normal) {
+                    Ok(events) => acknowledged += events.len() as u64,
+                    Err(error) => {
+                        assert_eq!(error, AppendError::Crashed);
+                        break;
+                    }
+                }
+            }
+            let dead = store.append(&session(2), 0, vec![created()], Durability::Normal);
+            assert_eq!(dead, Err(AppendError::Crashed), "a dead process writes nothing more");
+            drop(store);
+            let store = open(dir.path());
+            let there = acknowledged + committed * pieces[die_at].len() as u64;
+            assert_eq!(store.next_seq(&session(1)), Ok(there), "{point:?} of append {die_at}");
+            assert_eq!(store.verify_projections(), Ok(None));
+            // The rest can follow.
+            let rest = drafts[usize::try_from(there).expect("small")..].to_vec();
+            store.append(&session(1), there, rest, Durability::Normal).expect("appends");
+            assert_eq!(domain::audit::audit(&store.events(&session(1), 0, 99).expect("reads"), 2), vec![]);
+        }
+    }
+}
+
+/// A lock file that was cleaned away lets a second writer in; the first one must notice.
+#[test]
+fn i15_an_older_epoch_can_not_append() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let old = open(dir.path());
+    old.append(&session(1), 0, vec![created()], Durability::Normal).expect("appends");
+    std::fs::remove_file(dir.path().join("lock")).expect("deletes");
+    let new = open(dir.path());
+    let fenced = AppendError::Fenced { mine: 1, current: 2 };
+    assert_eq!(old.append(&session(1), 1, vec![renamed("old")], Durability::Normal), Err(fenced.clone()));
+    new.append(&session(1), 1, vec![renamed("new")], Durability::Normal).expect("appends");
+    assert_eq!(old.append(&session(2), 0, vec![created()], Durability::Normal), Err(fenced.clone()));
+    let edit = store::Edit::Set { name: "language".into(), value: "zh".into() };
+    assert_eq!(old.edit(edit), Err(fenced));
+    let events = new.events(&session(1), 0, 9).expect("reads");
+    assert_eq!(events.iter().map(|event| event.epoch).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(old.state(&session(1)).expect("folds").next_seq, 2, "it still reads what is true");
+}
+
+#[test]
+fn x04_two_writers_at_once_make_no_gap_and_no_double() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let old = Store::open(dir.path(), Options::new(Hand::at(1))).expect("opens");
+    old.append(&session(1), 0, vec![created()], Durability::Normal).expect("appends");
+    let written = AtomicU64::new(0);
+    let write = |store: &Store| {
+        loop {
+            let next = store.next_seq(&session(1)).expect("reads");
+            match store.append(&session(1), next, vec![renamed("x")], Durability::Normal) {
+                Ok(_) if written.fetch_add(1, Ordering::Relaxed) >= 2_000 => return None,
+                Ok(_) | Err(AppendError::Conflict { .. }) => {}
+                Err(error) => return Some(error),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| write(&old));
+        while written.load(Ordering::Relaxed) < 200 {
+            std::thread::yield_now();
+        }
+        std::fs::remove_file(dir.path().join("lock")).expect("deletes");
+        let new = Store::open(dir.path(), Options::new(Hand::at(2))).expect("opens");
+        assert_eq!(write(&new), None);
+        assert_eq!(first.join().expect("joins"), Some(AppendError::Fenced { mine: 1, current: 2 }));
+        let events = new.events(&session(1), 0, 10_000).expect("dense and chained");
+        assert_eq!(events.len() as u64, written.load(Ordering::Relaxed) + 1);
+        let taken_over = events.partition_point(|event| event.epoch == 1);
+        assert!(events[taken_over..].iter().all(|event| event.epoch == 2), "the old one wrote nothing after");
+    });
+}

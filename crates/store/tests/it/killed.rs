@@ -1,0 +1,121 @@
+//! Killed: a real process that dies by `kill -9` while it commits.
+//!
+//! The child is this same test binary, started again on one test; it says on its standard output what was acknowledged.
+//! Whatever it said must be there, each transaction whole over both of its sessions, and the store open for more.
+
+use crate::rig::*;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use store::{Append, Durability, Options, Store};
+
+/// Names the folder the child works in.
+const CHILD: &str = "DAYBOOK_TEST_STORE";
+
+/// How often a child is killed.
+const KILLS: u32 = 120;
+
+/// Kills after which a new folder is begun, so that checking stays short.
+const KILLS_A_FOLDER: u32 = 12;
+
+/// The child's work; without a parent it does a little of it and looks at the result itself.
+#[test]
+fn a_child_appends_until_it_is_killed() {
+    match std::env::var_os(CHILD) {
+        Some(folder) => {
+            let store = Store::open(Path::new(&folder), Options::new(Hand::at(1))).expect("opens");
+            appends(&store, u64::MAX, |seq| {
+                let mut out = std::io::stdout().lock();
+                writeln!(out, "ack {seq}").and_then(|()| out.flush()).expect("the parent listens");
+            });
+        }
+        None => {
+            let dir = tempfile::tempdir().expect("a folder");
+            let store = Store::open(dir.path(), Options::new(Hand::at(1))).expect("opens");
+            appends(&store, 30, drop);
+            assert_eq!(whole(&store), 30);
+        }
+    }
+}
+
+/// Appends to two sessions at once, the same to both, from where they are.
+fn appends(store: &Store, until: u64, mut acknowledged: impl FnMut(u64)) {
+    let mut next = store.next_seq(&session(1)).expect("reads");
+    while next < until {
+        let drafts = match next {
+            0 => vec![created(), renamed("Garden")],
+            _ => vec![renamed(&"x".repeat(200)); 2],
+        };
+        let append = |n| Append { session: session(n), expected_seq: next, drafts: drafts.clone() };
+        let durability = if next % 6 == 0 { Durability::Barrier } else { Durability::Normal };
+        store.append_many(vec![append(1), append(2)], durability).expect("appends");
+        next += 2;
+        acknowledged(next);
+    }
+}
+
+/// Checks everything there is to check, and says how many events each of the two sessions has.
+fn whole(store: &Store) -> u64 {
+    let [one, two] = [1, 2].map(|n| {
+        assert_eq!(store.verify_chain(&session(n)), Ok(()));
+        store.next_seq(&session(n)).expect("reads")
+    });
+    assert_eq!(one, two, "a transaction was torn");
+    assert_eq!(one % 2, 0, "an append was torn");
+    assert_eq!(store.verify_projections(), Ok(None));
+    one
+}
+
+fn child(folder: &Path) -> Child {
+    let binary = std::env::current_exe().expect("this binary");
+    Command::new(binary)
+        .args(["--exact", "killed::a_child_appends_until_it_is_killed", "--nocapture"])
+        .env(CHILD, folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts")
+}
+
+/// Lets the child run for this long after its first word, kills it, and gives the last place it acknowledged.
+fn run_and_kill(folder: &Path, life: Duration) -> u64 {
+    let mut child = child(folder);
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let place = |line: &str| line.split_once("ack ").and_then(|(_, seq)| seq.trim().parse::<u64>().ok());
+    let first =
+        lines.by_ref().map_while(Result::ok).find_map(|line| place(&line)).expect("it says something");
+    let end = Instant::now() + life;
+    let mut last = first;
+    while Instant::now() < end {
+        let Some(Ok(line)) = lines.next() else { break };
+        last = place(&line).unwrap_or(last);
+    }
+    child.kill().expect("is killed");
+    // What it had said before it died still stands in the pipe.
+    last = lines.map_while(Result::ok).filter_map(|line| place(&line)).last().unwrap_or(last);
+    child.wait().expect("is gone");
+    last
+}
+
+#[test]
+fn r2_what_was_acknowledged_survives_kill_9_and_nothing_is_torn() {
+    let mut dice = Dice(0x5eed_0002);
+    let mut dir = tempfile::tempdir().expect("a folder");
+    let (mut acknowledged_in_all, mut unacknowledged) = (0, 0);
+    for kill in 0..KILLS {
+        if kill % KILLS_A_FOLDER == 0 {
+            dir = tempfile::tempdir().expect("a folder");
+        }
+        let acknowledged = run_and_kill(dir.path(), Duration::from_micros(dice.below(30_000)));
+        let store = open(dir.path());
+        let there = whole(&store);
+        assert!(there >= acknowledged, "kill {kill}: {acknowledged} were acknowledged, {there} are there");
+        assert!(there <= acknowledged + 2, "kill {kill}: more than one append was on its way");
+        acknowledged_in_all += acknowledged;
+        unacknowledged += u32::from(there > acknowledged);
+    }
+    println!(
+        "{KILLS} kills, {acknowledged_in_all} events acknowledged, {unacknowledged} appends cut before their word"
+    );
+}
