@@ -7,6 +7,7 @@
 pub mod blob;
 pub mod call;
 pub mod clear;
+pub mod diff;
 pub mod launch;
 pub mod limits;
 pub mod parallel;
@@ -21,9 +22,19 @@ pub mod tool;
 pub mod visible;
 
 mod builtin;
+mod cages;
+mod save;
 mod schema;
+mod shell;
+mod text;
+mod walk;
+
+#[cfg(test)]
+mod tests;
 
 pub use blob::BlobSink;
+pub use builtin::{Settled, reconcile};
+pub use cages::Cages;
 pub use call::{Checked, Interaction, Surveyed};
 pub use clear::{Approval, Cleared, Refusal, clear};
 pub use limits::Limits;

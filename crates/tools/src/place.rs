@@ -9,7 +9,7 @@ use crate::tool::failed;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use domain::call::ToolError;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// An open project folder.
@@ -53,6 +53,20 @@ impl Place {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The bytes of a small regular file, for the host's own reading: project documents. `None` when there is none, it is
+    /// larger than `limit` bytes, or it lies outside.
+    #[must_use]
+    pub fn read_small(&self, path: &str, limit: u64) -> Option<Vec<u8>> {
+        let file = self.open_file(&RelPath::parse(path).ok()?).ok()?;
+        let metadata = file.metadata().ok().filter(Metadata::is_file)?;
+        if metadata.len() > limit {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        io::Read::take(file, limit + 1).read_to_end(&mut bytes).ok()?;
+        (bytes.len() as u64 <= limit).then_some(bytes)
     }
 
     /// Absolute paths that commands must not see.

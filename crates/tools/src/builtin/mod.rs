@@ -4,12 +4,85 @@
 //! Invariant: each declares its arguments once as a schema and once as a struct that refuses unknown fields, side by
 //! side in its file, and a test holds the two together.
 
-use crate::tool::Tool;
+use crate::call::Surveyed;
+use crate::path::RelPath;
+use crate::tool::{Ctx, Raw, Tool, Trouble, failed};
+use domain::call::{Act, Facts, Semantics, Undo};
+use futures_util::future::{BoxFuture, FutureExt};
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+mod delete_path;
+mod edit_file;
+mod list_files;
+mod read_file;
+mod run_command;
+mod search_files;
 mod talk;
+mod write_file;
+
+mod change;
+mod near;
+mod splice;
+mod trash;
+
+pub use change::{Settled, reconcile};
 
 /// All of them.
 pub(crate) fn all() -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(talk::AskUser::default()), Arc::new(talk::UpdatePlan::default())]
+    vec![
+        Arc::new(list_files::ListFiles::default()),
+        Arc::new(read_file::ReadFile::default()),
+        Arc::new(search_files::SearchFiles::default()),
+        Arc::new(write_file::WriteFile::default()),
+        Arc::new(edit_file::EditFile::default()),
+        Arc::new(delete_path::DeletePath::default()),
+        Arc::new(run_command::RunCommand::default()),
+        Arc::new(talk::AskUser::default()),
+        Arc::new(talk::UpdatePlan::default()),
+    ]
+}
+
+/// An object schema in which exactly these fields are known.
+fn object(properties: Value, required: &[&str]) -> Value {
+    serde_json::json!({
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false
+    })
+}
+
+/// Facts of a call that only reads a path.
+fn reads(path: &RelPath, exact: String) -> Surveyed {
+    Surveyed {
+        facts: Facts {
+            act: Act::Read,
+            can_touch: vec![path.to_string()],
+            cannot_touch: ["outside_folder", "network", "writing"].map(str::to_owned).to_vec(),
+            undo: Undo::Yes,
+            risk: 1,
+            exact,
+            words: BTreeMap::from([("path".to_owned(), path.to_string())]),
+            depends_on: BTreeMap::new(),
+            proposed: None,
+        },
+        semantics: Semantics::None { retry: true },
+    }
+}
+
+/// Runs file work on a thread that may block. It looks at `ctx.cancel` itself and answers [`Trouble::Stopped`].
+fn blocking<'a>(
+    ctx: &Ctx,
+    work: impl FnOnce(Ctx) -> Result<Raw, Trouble> + Send + 'static,
+) -> BoxFuture<'a, Result<Raw, Trouble>> {
+    let ctx = ctx.clone();
+    async move {
+        tokio::task::spawn_blocking(move || work(ctx)).await.unwrap_or_else(|_| {
+            Err(Trouble::Fault(failed(
+                "runtime/crashed",
+                "the tool broke off in the middle; this is a fault of Daybook",
+                "",
+            )))
+        })
+    }
+    .boxed()
 }

@@ -1,0 +1,215 @@
+//! A change of one file: planned once to be shown and approved, planned again to be done.
+//!
+//! Both plans must agree on what was there and on what will be there; if the file changed in between, the call fails
+//! instead of doing something nobody saw. Invariant: each change leaves an effect with the content before and after.
+
+use crate::blob::BlobSink;
+use crate::call::Surveyed;
+use crate::clear::Cleared;
+use crate::path::{RelPath, shown};
+use crate::place::Place;
+use crate::save::{Target, save, sweep};
+use crate::text::Text;
+use crate::tool::{Ctx, Raw, Trouble, failed, fault};
+use domain::call::{Act, Effect, Facts, LineCount, Recovery, Semantics, ToolError, Undo};
+use domain::digest::Digest;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// What a write or edit will do.
+pub(super) struct Change {
+    pub(super) path: RelPath,
+    pub(super) target: Target,
+    pub(super) after: Vec<u8>,
+    pub(super) lines: Option<LineCount>,
+    /// What the model should know about how it was done.
+    pub(super) note: String,
+}
+
+/// How recovery finds out whether a change happened.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    path: String,
+    before: Option<Digest>,
+    after: Option<Digest>,
+}
+
+/// What became of a change whose end wasn't recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// It happened.
+    Done,
+    /// It didn't.
+    NotDone,
+    /// The file is neither as before nor as it would be after.
+    Unclear,
+}
+
+impl Change {
+    fn before(&self) -> Option<Digest> {
+        self.target.current.as_ref().map(|current| current.digest)
+    }
+
+    /// Facts and semantics; keeps the new content as a blob so that it can be shown.
+    pub(super) fn surveyed(&self, act: Act, blobs: &dyn BlobSink) -> Result<Surveyed, ToolError> {
+        let proposed = blobs.put(&self.after).map_err(|error| {
+            failed(
+                "runtime/io",
+                format!("the new content couldn't be kept: {}", crate::tool::bare(&error)),
+                "",
+            )
+        })?;
+        let real = self.target.real.to_string();
+        let mut can_touch = vec![self.path.to_string()];
+        if real != can_touch[0] {
+            can_touch.push(real.clone());
+        }
+        let mut words = BTreeMap::from([
+            ("path".to_owned(), self.path.to_string()),
+            ("size".to_owned(), self.after.len().to_string()),
+            ("new".to_owned(), self.target.current.is_none().to_string()),
+        ]);
+        if let Some(lines) = self.lines {
+            words.insert("added".to_owned(), lines.added.to_string());
+            words.insert("removed".to_owned(), lines.removed.to_string());
+        }
+        let before = self.before();
+        let risk = if can_touch.iter().any(|path| crate::path::is_protected(path)) {
+            3
+        } else {
+            1 + u8::from(before.is_some())
+        };
+        let facts = Facts {
+            act,
+            exact: can_touch.join(" -> "),
+            can_touch,
+            cannot_touch: vec!["outside_folder".to_owned(), "network".to_owned()],
+            undo: Undo::Yes,
+            risk,
+            words,
+            depends_on: before.map(|digest| (real.clone(), digest)).into_iter().collect(),
+            proposed: Some(proposed),
+        };
+        Ok(Surveyed { facts, semantics: reconcilable(&real, before, Some(proposed)) })
+    }
+
+    /// Does it, if it is still what was cleared.
+    pub(super) fn done(self, cleared: &Agreed, ctx: &Ctx) -> Result<Raw, Trouble> {
+        let before = self.before();
+        let after = Digest::of(&self.after);
+        if cleared.before != before || cleared.after != Some(after) {
+            return Err(changed(&self.path).into());
+        }
+        if let Some(current) = &self.target.current {
+            ctx.blobs.put(&current.bytes).map_err(|error| fault("keeping the old content", &error))?;
+        }
+        ctx.blobs.put(&self.after).map_err(|error| fault("keeping the new content", &error))?;
+        if ctx.cancel.is_cancelled() {
+            return Err(Trouble::Stopped(Raw::default()));
+        }
+        let same = before == Some(after);
+        if !same {
+            save(&ctx.place, &self.target, &self.after)?;
+        }
+        Ok(self.result(before, after, same))
+    }
+
+    fn result(self, before: Option<Digest>, after: Digest, same: bool) -> Raw {
+        let path = self.target.real.to_string();
+        let name = shown(self.path.as_str());
+        let counted =
+            self.lines.map_or(String::new(), |lines| format!(" (+{} -{} lines)", lines.added, lines.removed));
+        let text = match (same, before) {
+            (true, _) => format!("{name} already has exactly this content; nothing was changed."),
+            (false, None) => format!("Created {name}{counted}."),
+            (false, Some(_)) => format!("Changed {name}{counted}."),
+        };
+        let text = if self.note.is_empty() { text } else { format!("{text} {}", self.note) };
+        let effect =
+            Effect { path: path.clone(), before, after: Some(after), lines: self.lines, kept_in: None };
+        Raw {
+            value: json!({"path": path, "created": before.is_none(), "changed": !same, "lines": self.lines, "bytes": self.after.len()}),
+            text,
+            effects: if same { Vec::new() } else { vec![effect] },
+            blobs: before.into_iter().chain([after]).collect(),
+            seen: BTreeMap::from([(path, after), (self.path.to_string(), after)]),
+        }
+    }
+}
+
+/// What the clearance says is there before and after.
+pub(super) struct Agreed {
+    before: Option<Digest>,
+    after: Option<Digest>,
+}
+
+impl Agreed {
+    pub(super) fn of(cleared: &Cleared) -> Self {
+        let facts = cleared.facts();
+        Self { before: facts.depends_on.values().next().copied(), after: facts.proposed }
+    }
+}
+
+/// Refuses a file that differs from what this session saw last.
+pub(super) fn not_stale(ctx: &Ctx, path: &RelPath, target: &Target) -> Result<(), ToolError> {
+    let Some(current) = &target.current else { return Ok(()) };
+    let saw = ctx.seen.get(target.real.as_str()).or_else(|| ctx.seen.get(path.as_str()));
+    match saw {
+        Some(saw) if *saw != current.digest => Err(changed(path)),
+        _ => Ok(()),
+    }
+}
+
+fn changed(path: &RelPath) -> ToolError {
+    let message = format!("{} has changed since it was last read; nothing was written", shown(path.as_str()));
+    failed("file/changed", message, "Read it again, then decide anew.")
+}
+
+/// Lines added and removed, when both sides are text.
+pub(super) fn lines(target: &Target, after: &[u8], ctx: &Ctx) -> Option<LineCount> {
+    let old = target.current.as_ref().map_or(&[][..], |current| &current.bytes);
+    if old.len().max(after.len()) > ctx.limits.diff_bytes {
+        return None;
+    }
+    let (old, new) = (Text::decode(old).ok()?, Text::decode(after).ok()?);
+    Some(crate::diff::line_count(&old.body, &new.body, &ctx.limits))
+}
+
+pub(super) fn reconcilable(path: &str, before: Option<Digest>, after: Option<Digest>) -> Semantics {
+    let question = Question { path: path.to_owned(), before, after };
+    // Plain data always serialises; without a question only a person could tell.
+    let recovery = serde_json::to_string(&question)
+        .map_or(Recovery::Manual, |operation| Recovery::Reconcile { operation });
+    Semantics::Possible { recovery }
+}
+
+/// Looks whether a change of an unknown outcome happened, and clears away what an interrupted save left behind.
+///
+/// # Errors
+/// When the operation isn't one of ours or the file can't be looked at.
+pub fn reconcile(
+    place: &Place,
+    operation: &str,
+    limits: &crate::limits::Limits,
+) -> Result<Settled, ToolError> {
+    let question: Question = serde_json::from_str(operation)
+        .map_err(|error| failed("runtime/reconcile", format!("not a question about a file: {error}"), ""))?;
+    let path = place.resolve(&question.path)?;
+    // A folder that isn't there holds no leftovers.
+    let _ = sweep(place, &path);
+    let now = match Target::find(place, &path, limits.file_bytes) {
+        Ok(target) => target.current.map(|current| current.digest),
+        // A deleted folder is asked about by its path alone.
+        Err(error) if error.code == "file/is_folder" && question.before.is_none() => {
+            return Ok(Settled::NotDone);
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(match now {
+        now if now == question.after => Settled::Done,
+        now if now == question.before => Settled::NotDone,
+        _ => Settled::Unclear,
+    })
+}

@@ -1,0 +1,328 @@
+//! `delete_path`: a file, link or whole folder, kept where it can be brought back.
+//!
+//! It goes to the trash; where there is none, or it can't take it, every file is kept as a blob first. Invariant: nothing
+//! is deleted that isn't kept somewhere, a link is deleted and never what it leads to, and the effect says where it went.
+
+use super::change::reconcilable;
+use super::trash::{self, Kept};
+use super::{blocking, near, object};
+use crate::call::{Checked, Surveyed};
+use crate::clear::Cleared;
+use crate::path::{RelPath, shown};
+use crate::place::{Place, io_failed, open_dir_in, open_in};
+use crate::tool::{Bin, Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed, fault};
+use crate::walk::Kind;
+use cap_fs_ext::FollowSymlinks;
+use cap_std::fs::Dir;
+use domain::call::{Act, Effect, Facts, LineCount, ToolError, Undo};
+use domain::digest::Digest;
+use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+
+/// Deletes.
+pub(crate) struct DeletePath(Declared);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    path: String,
+}
+
+impl Default for DeletePath {
+    fn default() -> Self {
+        let properties =
+            json!({"path": {"type": "string", "minLength": 1, "description": "Relative to the folder."}});
+        Self(Declared {
+            name: "delete_path",
+            version: 1,
+            description: "Delete a file or a whole folder. It is kept where the person can restore it.",
+            schema: object(properties, &["path"]),
+            concurrency: Concurrency::Parallel,
+            view: View::Plain,
+        })
+    }
+}
+
+impl Tool for DeletePath {
+    fn declared(&self) -> &Declared {
+        &self.0
+    }
+
+    fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
+        Doomed::find(&call.typed()?, ctx).map(|doomed| doomed.surveyed(ctx))
+    }
+
+    fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
+        let args = call.call().typed::<Args>();
+        let agreed = call.facts().depends_on.values().next().copied();
+        blocking(ctx, move |ctx| Doomed::find(&args?, &ctx)?.deleted(agreed, &ctx))
+    }
+}
+
+/// What shall be deleted.
+struct Doomed {
+    path: RelPath,
+    kind: Kind,
+    /// Everything in it, itself included, parents first.
+    parts: Vec<Part>,
+    /// More than is listed?
+    more: bool,
+    bytes: u64,
+    /// Over everything listed: names, kinds, sizes and times; for a single file its content.
+    digest: Digest,
+}
+
+struct Part {
+    path: RelPath,
+    kind: Kind,
+}
+
+impl Doomed {
+    fn find(args: &Args, ctx: &Ctx) -> Result<Self, ToolError> {
+        let path = ctx.place.resolve(&args.path)?;
+        if path.is_root() {
+            return Err(failed(
+                "delete/root",
+                "the folder itself isn't deleted",
+                "Delete what is in it, one by one.",
+            ));
+        }
+        let parent = ctx
+            .place
+            .parent_of(&path)
+            .map_err(|error| near::not_found(&ctx.place, "delete", &path, &error))?;
+        let meta = parent.symlink_metadata(path.name());
+        let meta = meta.map_err(|error| near::not_found(&ctx.place, "delete", &path, &error))?;
+        real_is_ours(&ctx.place, &path)?;
+        let mut found = Found {
+            parts: Vec::new(),
+            facts: String::new(),
+            bytes: 0,
+            most: ctx.limits.delete_entries,
+            more: false,
+        };
+        found
+            .add(&parent, &path, kind_of(&meta.file_type()))
+            .map_err(|error| io_failed("look at", &path, &error))?;
+        if found.parts.iter().any(|part| ctx.place.hides(&part.path)) {
+            return Err(failed(
+                "path/outside",
+                format!("{} holds files of Daybook itself", shown(path.as_str())),
+                "",
+            ));
+        }
+        let kind = kind_of(&meta.file_type());
+        let content = match kind {
+            Kind::File if meta.len() <= ctx.limits.file_bytes => {
+                Some(content(&parent, path.name(), ctx.limits.file_bytes))
+            }
+            Kind::File | Kind::Folder | Kind::Link | Kind::Other => None,
+        };
+        let content = content.transpose().map_err(|error| io_failed("look at", &path, &error))?;
+        let digest = content.map_or_else(|| Digest::of(found.facts.as_bytes()), |bytes| Digest::of(&bytes));
+        Ok(Self { path, kind, parts: found.parts, more: found.more, bytes: found.bytes, digest })
+    }
+
+    fn files(&self) -> usize {
+        self.parts.iter().filter(|part| part.kind != Kind::Folder).count()
+    }
+
+    fn surveyed(&self, ctx: &Ctx) -> Surveyed {
+        let path = self.path.to_string();
+        let kind = match self.kind {
+            Kind::Folder => "folder",
+            Kind::File => "file",
+            Kind::Link => "link",
+            Kind::Other => "special",
+        };
+        let words = BTreeMap::from([
+            ("path".to_owned(), path.clone()),
+            ("kind".to_owned(), kind.to_owned()),
+            ("files".to_owned(), self.files().to_string()),
+            ("more".to_owned(), self.more.to_string()),
+            ("size".to_owned(), self.bytes.to_string()),
+            ("to".to_owned(), if ctx.bin == Bin::Blobs { "kept" } else { "trash" }.to_owned()),
+        ]);
+        let whole = self.kind == Kind::File || ctx.bin == Bin::Blobs;
+        let facts = Facts {
+            act: Act::Delete,
+            exact: path.clone(),
+            can_touch: vec![path.clone()],
+            cannot_touch: vec!["outside_folder".to_owned(), "network".to_owned()],
+            undo: if whole { Undo::Yes } else { Undo::Partly },
+            risk: if self.kind == Kind::Folder { 3 } else { 2 },
+            words,
+            depends_on: BTreeMap::from([(path.clone(), self.digest)]),
+            proposed: None,
+        };
+        let before = (self.kind == Kind::File).then_some(self.digest);
+        Surveyed { facts, semantics: reconcilable(&path, before, None) }
+    }
+
+    fn deleted(self, agreed: Option<Digest>, ctx: &Ctx) -> Result<Raw, Trouble> {
+        let name = shown(self.path.as_str());
+        if agreed != Some(self.digest) {
+            let message = format!("{name} has changed since the call was allowed; nothing was deleted");
+            return Err(failed("file/changed", message, "Look at it again, then decide anew.").into());
+        }
+        let parent =
+            ctx.place.parent_of(&self.path).map_err(|error| io_failed("delete", &self.path, &error))?;
+        let mut effects = self.kept_as_blobs(ctx)?;
+        if ctx.cancel.is_cancelled() {
+            return Err(Trouble::Stopped(Raw::default()));
+        }
+        let original = ctx.place.path().join(self.path.as_str());
+        let kept = trash::put(ctx, &parent, self.path.name(), &original)
+            .map_err(|error| fault("using the trash", &error))?;
+        let where_to = match (kept, &effects) {
+            (Kept::Trash, Some(_)) => "trash",
+            (Kept::Trash, None) => {
+                effects = Some(vec![gone(&self.path, None, None)]);
+                "trash"
+            }
+            (Kept::No, Some(_)) => {
+                remove(&parent, self.path.name(), self.kind)
+                    .map_err(|error| io_failed("delete", &self.path, &error))?;
+                "blob"
+            }
+            (Kept::No, None) => {
+                let message = format!(
+                    "{name} is too large to keep a copy of, and there is no trash to put it in; nothing was deleted"
+                );
+                return Err(failed(
+                    "delete/too_large",
+                    message,
+                    "Delete smaller parts, or ask the person to delete it.",
+                )
+                .into());
+            }
+        };
+        let mut effects = effects.unwrap_or_default();
+        effects.iter_mut().for_each(|effect| effect.kept_in = Some(where_to.to_owned()));
+        let counted =
+            if self.kind == Kind::Folder { format!(" ({} files)", self.files()) } else { String::new() };
+        let text = match where_to {
+            "trash" => format!("Moved {name}{counted} to the trash."),
+            _ => format!("Deleted {name}{counted}; the content is kept and can be brought back."),
+        };
+        let blobs = effects.iter().filter_map(|effect| effect.before).collect();
+        let value = json!({"path": self.path.as_str(), "files": self.files(), "kept_in": where_to});
+        Ok(Raw { value, text, effects, blobs, ..Raw::default() })
+    }
+
+    /// One effect for each file, its content kept; `None` when that would be too much.
+    fn kept_as_blobs(&self, ctx: &Ctx) -> Result<Option<Vec<Effect>>, Trouble> {
+        if self.more || self.bytes > ctx.limits.file_bytes {
+            return Ok(None);
+        }
+        let mut effects = Vec::new();
+        for part in &self.parts {
+            let dir =
+                ctx.place.parent_of(&part.path).map_err(|error| io_failed("keep", &part.path, &error))?;
+            let keep =
+                |bytes: &[u8]| ctx.blobs.put(bytes).map_err(|error| fault("keeping the content", &error));
+            match part.kind {
+                Kind::File => {
+                    let bytes = content(&dir, part.path.name(), ctx.limits.file_bytes);
+                    let bytes = bytes.map_err(|error| io_failed("keep", &part.path, &error))?;
+                    let lines = crate::text::Text::decode(&bytes).ok().map(|text| LineCount {
+                        added: 0,
+                        removed: u32::try_from(text.body.lines().count()).unwrap_or(u32::MAX),
+                    });
+                    effects.push(gone(&part.path, Some(keep(&bytes)?), lines));
+                }
+                Kind::Link => {
+                    let target = dir
+                        .read_link_contents(part.path.name())
+                        .map_err(|error| io_failed("keep", &part.path, &error))?;
+                    effects.push(gone(&part.path, Some(keep(target.to_string_lossy().as_bytes())?), None));
+                }
+                Kind::Folder => effects.push(gone(&part.path, None, None)),
+                Kind::Other => return Ok(None),
+            }
+        }
+        Ok(Some(effects))
+    }
+}
+
+/// The folder a path really lies in mustn't be one of ours, whatever links lead there.
+fn real_is_ours(place: &Place, path: &RelPath) -> Result<(), ToolError> {
+    let parent = path.parent();
+    if parent.is_root() {
+        return Ok(());
+    }
+    let real =
+        place.dir().canonicalize(parent.as_str()).map_err(|error| io_failed("delete", path, &error))?;
+    place.resolve(real.to_str().unwrap_or("..")).map(|_| ())
+}
+
+fn gone(path: &RelPath, before: Option<Digest>, lines: Option<LineCount>) -> Effect {
+    Effect { path: path.to_string(), before, after: None, lines, kept_in: None }
+}
+
+/// Everything below a path, by handle, links not followed.
+struct Found {
+    parts: Vec<Part>,
+    facts: String,
+    bytes: u64,
+    most: usize,
+    more: bool,
+}
+
+impl Found {
+    fn add(&mut self, parent: &Dir, path: &RelPath, kind: Kind) -> io::Result<()> {
+        if self.parts.len() >= self.most {
+            self.more = true;
+            return Ok(());
+        }
+        let meta = parent.symlink_metadata(path.name())?;
+        let modified = meta.modified().ok().map(|time| format!("{time:?}"));
+        self.facts.push_str(&format!("{path}\0{kind:?}\0{}\0{modified:?}\n", meta.len()));
+        self.parts.push(Part { path: path.clone(), kind });
+        if kind == Kind::File {
+            self.bytes = self.bytes.saturating_add(meta.len());
+        }
+        if kind == Kind::Folder {
+            let dir = open_dir_in(parent, path.name())?;
+            let mut names = Vec::new();
+            for entry in dir.entries()? {
+                let entry = entry?;
+                // A name that isn't Unicode can't be kept under its name; then only the trash takes the folder.
+                match entry.file_name().to_str() {
+                    Some(name) => names.push((name.to_owned(), kind_of(&entry.file_type()?))),
+                    None => self.more = true,
+                }
+            }
+            names.sort_by(|one, other| one.0.cmp(&other.0));
+            for (name, kind) in names {
+                self.add(&dir, &path.join(&name), kind)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn kind_of(kind: &cap_std::fs::FileType) -> Kind {
+    match (kind.is_dir(), kind.is_file(), kind.is_symlink()) {
+        (true, ..) => Kind::Folder,
+        (_, true, _) => Kind::File,
+        (.., true) => Kind::Link,
+        _ => Kind::Other,
+    }
+}
+
+fn content(dir: &Dir, name: &str, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_in(dir, name, FollowSymlinks::No)?.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn remove(parent: &Dir, name: &str, kind: Kind) -> io::Result<()> {
+    match kind {
+        Kind::Folder => parent.remove_dir_all(name),
+        Kind::File | Kind::Link | Kind::Other => parent.remove_file(name),
+    }
+}

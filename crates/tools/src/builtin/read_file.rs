@@ -1,0 +1,167 @@
+//! `read_file`: a text file, or the part of it that fits.
+//!
+//! Any encoding people really have is decoded, and named when it isn't plain. Invariant: a binary file never reaches the
+//! model, and a cut result says how much is missing and how to get it.
+
+use super::{blocking, near, object, reads};
+use crate::call::{Checked, Surveyed};
+use crate::clear::Cleared;
+use crate::limits::Limits;
+use crate::path::shown;
+use crate::save::Current;
+use crate::text::{Binary, LineEnds, Text};
+use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
+use domain::call::ToolError;
+use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// Reads a file.
+pub(crate) struct ReadFile(Declared);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    path: String,
+    offset: Option<usize>,
+    limit: Option<usize>,
+}
+
+impl Default for ReadFile {
+    fn default() -> Self {
+        let properties = json!({
+            "path": {"type": "string", "minLength": 1, "description": "Relative to the folder, e.g. \"src/main.py\"."},
+            "offset": {"type": "integer", "minimum": 1, "description": "First line, from 1."},
+            "limit": {"type": "integer", "minimum": 1, "description": "Lines to read, at most 2000."}
+        });
+        Self(Declared {
+            name: "read_file",
+            version: 1,
+            description: "Read a text file. Not for folders or binary files.",
+            schema: object(properties, &["path"]),
+            concurrency: Concurrency::Parallel,
+            view: View::Plain,
+        })
+    }
+}
+
+impl Tool for ReadFile {
+    fn declared(&self) -> &Declared {
+        &self.0
+    }
+
+    fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
+        let path = ctx.place.resolve(&call.typed::<Args>()?.path)?;
+        let exact = path.to_string();
+        Ok(reads(&path, exact))
+    }
+
+    fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
+        let args = call.call().typed::<Args>();
+        blocking(ctx, move |ctx| read(&args?, &ctx))
+    }
+}
+
+fn read(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
+    let path = ctx.place.resolve(&args.path)?;
+    if let Ok(real) = ctx.place.dir().canonicalize(path.as_str()) {
+        // A link may lead to one of our own folders.
+        ctx.place.resolve(real.to_str().unwrap_or(path.as_str()))?;
+    }
+    ctx.place.metadata(&path).map_err(|error| near::not_found(&ctx.place, "read", &path, &error))?;
+    let current = Current::read(&ctx.place, &path, ctx.limits.file_bytes)?;
+    let text = Text::decode(&current.bytes)
+        .map_err(|binary| is_binary(path.as_str(), current.bytes.len(), binary))?;
+    let mut part = Part::of(&text.body, args.offset.unwrap_or(1), args.limit, &ctx.limits)?;
+    let notes = notes(&part, &text);
+    // Shown with plain line breaks: edit_file matches without regard to their kind and keeps each as it is.
+    part.text = part.text.replace("\r\n", "\n");
+    let value = json!({
+        "path": path.as_str(), "bytes": current.bytes.len(), "lines": part.total, "encoding": text.encoding(),
+        "from_line": part.from, "to_line": part.to, "complete": part.is_whole(), "text": part.text,
+    });
+    let text = match (part.text.is_empty(), notes.is_empty()) {
+        (true, _) => format!("(the file is empty{notes})"),
+        (false, true) => part.text,
+        (false, false) => format!("{}\n[{notes}]", part.text.trim_end_matches('\n')),
+    };
+    let seen = BTreeMap::from([(path.to_string(), current.digest)]);
+    Ok(Raw { value, text, seen, ..Raw::default() })
+}
+
+/// The refusal of a binary file.
+pub(super) fn is_binary(path: &str, size: usize, binary: Binary) -> ToolError {
+    let kind = binary.kind.unwrap_or("unknown kind");
+    failed(
+        "file/binary",
+        format!("{} is a binary file ({kind}, {size} bytes), not text", shown(path)),
+        "Use run_command with a program that reads this kind of file.",
+    )
+}
+
+/// The lines that fit.
+struct Part {
+    text: String,
+    from: usize,
+    to: usize,
+    total: usize,
+    /// Bytes of the last line that didn't fit, when even one line is too long.
+    cut_bytes: usize,
+}
+
+impl Part {
+    fn of(body: &str, offset: usize, limit: Option<usize>, limits: &Limits) -> Result<Self, ToolError> {
+        let total = body.lines().count();
+        if offset > total.max(1) {
+            let message = format!("line {offset} is past the end, the file has {total} lines");
+            return Err(failed("read/past_end", message, "Read from an earlier line."));
+        }
+        let most = limit.unwrap_or(usize::MAX).min(limits.read_lines);
+        let (mut text, mut to, mut cut_bytes) = (String::new(), offset - 1, 0);
+        for line in body.split_inclusive('\n').skip(offset - 1).take(most) {
+            if text.len() + line.len() > limits.read_bytes {
+                if text.is_empty() {
+                    let fits = line.floor_char_boundary(limits.read_bytes);
+                    text.push_str(&line[..fits]);
+                    cut_bytes = line.len() - fits;
+                    to += 1;
+                }
+                break;
+            }
+            text.push_str(line);
+            to += 1;
+        }
+        Ok(Self { text, from: offset, to, total, cut_bytes })
+    }
+
+    fn is_whole(&self) -> bool {
+        self.from == 1 && self.to >= self.total && self.cut_bytes == 0
+    }
+}
+
+fn notes(part: &Part, text: &Text) -> String {
+    let mut notes = Vec::new();
+    if part.cut_bytes > 0 {
+        notes.push(format!(
+            "line {} is cut, {} bytes of it are missing: search_files finds text in it, run_command with `cut -c` shows parts",
+            part.to, part.cut_bytes
+        ));
+    }
+    if part.from > 1 || part.to < part.total {
+        notes.push(format!("lines {}-{} of {}", part.from, part.to, part.total));
+    }
+    if part.to < part.total {
+        notes.push(format!("go on with offset {}", part.to + 1));
+    }
+    if !text.is_plain() {
+        notes.push(format!("encoding {}", text.encoding()));
+    }
+    match LineEnds::of(&text.body) {
+        LineEnds::CrLf => notes.push("CRLF line ends".to_owned()),
+        LineEnds::Mixed => notes.push("mixed line ends".to_owned()),
+        LineEnds::Lf | LineEnds::None => {}
+    }
+    let notes = notes.join("; ");
+    if part.text.is_empty() && !notes.is_empty() { format!("; {notes}") } else { notes }
+}

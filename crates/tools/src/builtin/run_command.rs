@@ -1,0 +1,342 @@
+//! `run_command`: one command in a fresh, caged, non-interactive shell.
+//!
+//! It ends when its shell exits; what it left running is stopped and named. Invariant: no state, no terminal and no input
+//! is shared between calls, output is bounded on its whole way, and a stopped command is only called stopped when the
+//! cage confirmed it.
+
+use super::{blocking, object};
+use crate::call::{Checked, Surveyed};
+use crate::clear::Cleared;
+use crate::launch::{Ended, Exit, Hold, Order, Running};
+use crate::limits::{COMMAND_TEXT_BYTES, Limits};
+use crate::policy::Cage;
+use crate::shell::clean::Cleaner;
+use crate::shell::env::scrubbed;
+use crate::shell::spool::Spool;
+use crate::tool::{Concurrency, Ctx, Declared, Output, Raw, Tool, Trouble, View, failed, fault};
+use domain::call::{Act, Facts, Recovery, Semantics, ToolError, Undo};
+use domain::digest::Digest;
+use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often a running command is looked at for cancellation and size.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How long the rest of the output may take once every process has ended.
+const DRAIN: Duration = Duration::from_secs(1);
+/// Files named in a command whose content is part of what is approved.
+const MAX_FILES: usize = 16;
+/// Largest such file.
+const FILE_BYTES: u64 = 1 << 20;
+/// Most output shown live between two chunks.
+const LIVE_BYTES: usize = 16 << 10;
+
+/// Runs a command.
+pub(crate) struct RunCommand(Declared);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    command: String,
+    timeout_ms: Option<u64>,
+}
+
+impl Default for RunCommand {
+    fn default() -> Self {
+        let properties = json!({
+            "command": {"type": "string", "minLength": 1, "description": "Run by bash in the folder, e.g. \"ls -l\"."},
+            "timeout_ms": {"type": "integer", "minimum": 1, "description": "Default 120000, at most 600000."}
+        });
+        Self(Declared {
+            name: "run_command",
+            version: 1,
+            description: "Run a shell command. No network, input or state kept between calls; background processes are stopped when it ends. Not for reading or editing files.",
+            schema: object(properties, &["command"]),
+            concurrency: Concurrency::Exclusive,
+            view: View::Terminal,
+        })
+    }
+}
+
+impl Tool for RunCommand {
+    fn declared(&self) -> &Declared {
+        &self.0
+    }
+
+    fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
+        let args: Args = call.typed()?;
+        if args.command.contains('\0') {
+            return Err(failed("command/unusable", "the command holds a NUL", ""));
+        }
+        let cage = ctx.launcher.cage();
+        let cannot_touch: &[&str] = match cage {
+            Cage::Full => &["outside_folder", "network", "other_programs"],
+            Cage::Partial => &["outside_folder", "network"],
+            Cage::None => &[],
+        };
+        let time_ms = self.time_ms(call, &ctx.limits);
+        let facts = Facts {
+            act: Act::Run,
+            can_touch: vec![".".to_owned()],
+            cannot_touch: cannot_touch.iter().map(|one| (*one).to_owned()).collect(),
+            undo: Undo::No,
+            risk: if cage == Cage::None { 3 } else { 2 },
+            words: BTreeMap::from([
+                ("command".to_owned(), args.command.clone()),
+                ("time_ms".to_owned(), time_ms.to_string()),
+            ]),
+            depends_on: named_files(&args.command, ctx),
+            exact: args.command,
+            proposed: None,
+        };
+        Ok(Surveyed { facts, semantics: Semantics::Possible { recovery: Recovery::Manual } })
+    }
+
+    fn time_ms(&self, call: &Checked, limits: &Limits) -> u64 {
+        let asked = call.typed::<Args>().ok().and_then(|args| args.timeout_ms);
+        asked.unwrap_or(limits.command_default_ms).min(limits.command_max_ms)
+    }
+
+    fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
+        let (args, hold) = (call.call().typed::<Args>(), call.hold());
+        blocking(ctx, move |ctx| run(&args?, hold, &ctx))
+    }
+}
+
+/// Files of the folder that the command names, by content: a script that changes after approval asks again.
+fn named_files(command: &str, ctx: &Ctx) -> BTreeMap<String, Digest> {
+    let words = command.split(|ch: char| ch.is_whitespace() || "\"'`;|&<>(){}=$,".contains(ch));
+    let mut files = BTreeMap::new();
+    for word in words.filter(|word| !word.is_empty()) {
+        let Ok(path) = ctx.place.resolve(word) else { continue };
+        let small = ctx.place.metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() <= FILE_BYTES);
+        if let Some(Ok(current)) = small.then(|| crate::save::Current::read(&ctx.place, &path, FILE_BYTES)) {
+            files.insert(path.to_string(), current.digest);
+        }
+        if files.len() >= MAX_FILES {
+            break;
+        }
+    }
+    files
+}
+
+fn order(command: &str, hold: Hold, ctx: &Ctx) -> Order {
+    let bash = Path::new("/bin/bash");
+    let shell = if bash.exists() { "/bin/bash" } else { "/bin/sh" };
+    // The outer shell only joins both outputs, in the order they are written, and becomes the inner one.
+    let args = ["-c", "exec \"$0\" -c \"$1\" 2>&1", shell, command];
+    Order {
+        program: "/bin/sh".into(),
+        args: args.map(str::to_owned).to_vec(),
+        env: scrubbed(
+            std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+            ctx.place.path(),
+        ),
+        folder: ctx.place.path().to_owned(),
+        hide: ctx.place.hide().to_vec(),
+        hold,
+    }
+}
+
+fn run(args: &Args, hold: Hold, ctx: &Ctx) -> Result<Raw, Trouble> {
+    let spool = Spool::create(&ctx.private, ctx.limits.spool_bytes, &ctx.secrets);
+    let spool = Arc::new(Mutex::new(spool.map_err(|error| fault("keeping the output", &error))?));
+    let mut running = ctx
+        .launcher
+        .launch(&order(&args.command, hold, ctx))
+        .map_err(|error| Trouble::from(failed("command/not_started", error.0, "")))?;
+    let read = match running.pipes().0 {
+        Some(pipe) => reader(pipe, Arc::clone(&spool), ctx),
+        None => channel().1,
+    };
+    let (why, ended) = watch(&*running, &spool, ctx);
+    drop(running);
+    // Every writer has ended, so the pipe's end is near; a process that escaped an uncaged tree can't hold us.
+    let lost = match (&ended, read.recv_timeout(DRAIN)) {
+        (_, Ok(Err(error))) => return Err(fault("keeping the output", &error)),
+        (_, Ok(Ok(())) | Err(RecvTimeoutError::Disconnected)) => false,
+        (_, Err(RecvTimeoutError::Timeout)) => true,
+    };
+    let raw = result(&mut locked(&spool), ended.as_ref(), lost, ctx)?;
+    match (why, ended.map(|ended| ended.exit)) {
+        (_, None | Some(Exit::Lost)) => Err(Trouble::Unconfirmed(raw)),
+        (_, Some(Exit::NotStarted(why))) => {
+            Err(failed("command/not_started", format!("the shell couldn't be started: {why}"), "").into())
+        }
+        (Why::TooMuch, _) => {
+            let message = format!("ended after printing {} bytes, the limit", ctx.limits.output_bytes);
+            Err(Trouble::Failed {
+                error: failed("command/too_much_output", message, "Print less, e.g. through head."),
+                raw,
+            })
+        }
+        (Why::Told, Some(Exit::Killed)) => Err(Trouble::Stopped(raw)),
+        (Why::ByItself | Why::Told, Some(Exit::Code(_) | Exit::Signal(_) | Exit::Killed)) => Ok(raw),
+    }
+}
+
+/// Why watching ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    ByItself,
+    Told,
+    TooMuch,
+}
+
+fn watch(running: &dyn Running, spool: &Mutex<Spool>, ctx: &Ctx) -> (Why, Option<Ended>) {
+    loop {
+        if let Some(ended) = running.wait_timeout(LOOK_EVERY) {
+            return (Why::ByItself, Some(ended));
+        }
+        if ctx.cancel.is_cancelled() {
+            return (Why::Told, running.kill());
+        }
+        if locked(spool).total() > ctx.limits.output_bytes {
+            return (Why::TooMuch, running.kill());
+        }
+    }
+}
+
+/// Reads the pipe on its own thread to its end, so that a full pipe never blocks the command.
+fn reader(mut pipe: File, spool: Arc<Mutex<Spool>>, ctx: &Ctx) -> Receiver<io::Result<()>> {
+    let (done, receiver) = channel();
+    let mut live = Live::new(ctx);
+    std::thread::spawn(move || {
+        let mut buffer = vec![0; 64 << 10];
+        let read = loop {
+            match pipe.read(&mut buffer) {
+                Ok(0) => break locked(&spool).end().map(|rest| live.end(&rest)),
+                Ok(count) => match locked(&spool).push(&buffer[..count]) {
+                    Ok(shown) => live.push(&shown),
+                    Err(error) => break Err(error),
+                },
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => break Err(error),
+            }
+        };
+        // Nobody waits any more when the command was given up.
+        let _ = done.send(read);
+    });
+    receiver
+}
+
+/// Live output: whole lines, at most one chunk per interval, never more than a window can show.
+struct Live {
+    to: Output,
+    secrets: Arc<crate::redact::Needles>,
+    every: Duration,
+    last: Option<Instant>,
+    waiting: Vec<u8>,
+    skipped: bool,
+    cleaner: Cleaner,
+}
+
+impl Live {
+    fn new(ctx: &Ctx) -> Self {
+        Self {
+            to: ctx.output.clone(),
+            secrets: Arc::clone(&ctx.secrets),
+            every: Duration::from_millis(ctx.limits.output_every_ms),
+            last: None,
+            waiting: Vec::new(),
+            skipped: false,
+            cleaner: Cleaner::default(),
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        if matches!(self.to, Output::None) {
+            return;
+        }
+        self.waiting.extend_from_slice(&bytes[bytes.len().saturating_sub(LIVE_BYTES)..]);
+        if self.waiting.len() > LIVE_BYTES {
+            self.skipped = true;
+            self.waiting.drain(..self.waiting.len() - LIVE_BYTES);
+        }
+        if self.last.is_none_or(|last| last.elapsed() >= self.every) {
+            self.last = Some(Instant::now());
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let mut text = String::new();
+        if std::mem::take(&mut self.skipped) {
+            text.push_str("[…]\n");
+        }
+        self.cleaner.push(&std::mem::take(&mut self.waiting));
+        text.push_str(&self.cleaner.take());
+        self.give(&text);
+    }
+
+    fn end(&mut self, rest: &[u8]) {
+        self.waiting.extend_from_slice(rest);
+        self.flush();
+        let text = std::mem::take(&mut self.cleaner).finish();
+        self.give(&text);
+    }
+
+    fn give(&self, text: &str) {
+        match &self.to {
+            Output::To(take) if !text.is_empty() => take(&self.secrets.redact(text)),
+            Output::To(_) | Output::None => {}
+        }
+    }
+}
+
+fn result(spool: &mut Spool, ended: Option<&Ended>, lost: bool, ctx: &Ctx) -> Result<Raw, Trouble> {
+    let excerpt = spool.excerpt(COMMAND_TEXT_BYTES);
+    let total = spool.total();
+    let blob = match total {
+        0 => None,
+        _ => {
+            let kept = spool.reader().and_then(|mut reader| ctx.blobs.put_stream(&mut reader));
+            Some(kept.map_err(|error| fault("keeping the output", &error))?)
+        }
+    };
+    let shown = excerpt.text.trim_end_matches('\n');
+    let mut text = if total == 0 { "(no output)".to_owned() } else { shown.to_owned() };
+    let (mut code, mut leftovers) = (None, &[][..]);
+    if let Some(ended) = ended {
+        leftovers = &ended.leftovers;
+        match &ended.exit {
+            Exit::Code(number) => {
+                code = Some(*number);
+                text.push_str(&format!("\n[exit code {number}]"));
+            }
+            Exit::Signal(number) => text.push_str(&format!("\n[ended by signal {number}]")),
+            Exit::Killed | Exit::NotStarted(_) | Exit::Lost => {}
+        }
+        if !leftovers.is_empty() {
+            let names: Vec<String> =
+                leftovers.iter().map(|name| crate::visible::visible(name).text).collect();
+            let more = if ended.more_leftovers > 0 {
+                format!(" and {} more", ended.more_leftovers)
+            } else {
+                String::new()
+            };
+            text.push_str(&format!("\n[left running and stopped: {}{more}]", names.join(", ")));
+        }
+    }
+    if lost {
+        text.push_str(
+            "\n[a process that left the shell still holds its output; what it prints is not shown]",
+        );
+    }
+    let value = json!({
+        "exit_code": code, "bytes": total, "left_out": excerpt.left_out, "output": blob, "leftovers": leftovers
+    });
+    Ok(Raw { value, text, blobs: blob.into_iter().collect(), ..Raw::default() })
+}
+
+fn locked(spool: &Mutex<Spool>) -> MutexGuard<'_, Spool> {
+    spool.lock().unwrap_or_else(PoisonError::into_inner)
+}

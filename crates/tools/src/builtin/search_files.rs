@@ -1,0 +1,226 @@
+//! `search_files`: lines that match a pattern.
+//!
+//! Files are decoded like everywhere else, so a search finds Chinese text in a GBK file. Invariant: patterns run in
+//! linear time (no look-around), ignored and binary files are left out, and a cut result says so.
+
+use super::{blocking, near, object, reads};
+use crate::call::{Checked, Surveyed};
+use crate::clear::Cleared;
+use crate::path::RelPath;
+use crate::place::open_in;
+use crate::text::Text;
+use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
+use crate::walk::{Entry, Kind, Next, walk};
+use cap_fs_ext::FollowSymlinks;
+use cap_std::fs::Dir;
+use domain::call::ToolError;
+use futures_util::future::BoxFuture;
+use globset::{Glob, GlobMatcher};
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, sinks::UTF8};
+use serde::Deserialize;
+use serde_json::json;
+use std::io::Read;
+
+/// Largest file that is searched.
+const FILE_BYTES: u64 = 20 << 20;
+/// Largest compiled pattern.
+const PATTERN_BYTES: usize = 8 << 20;
+
+/// Searches files.
+pub(crate) struct SearchFiles(Declared);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    pattern: String,
+    path: Option<String>,
+    glob: Option<String>,
+}
+
+impl Default for SearchFiles {
+    fn default() -> Self {
+        let properties = json!({
+            "pattern": {"type": "string", "minLength": 1, "description": "Regular expression, matched line by line."},
+            "path": {"type": "string", "description": "File or folder to search. Default: all."},
+            "glob": {"type": "string", "description": "Only these files, e.g. \"*.md\" or \"src/**/*.rs\"."}
+        });
+        Self(Declared {
+            name: "search_files",
+            version: 1,
+            description: "Search the text of files. Gives path:line: text. Not for finding files by name.",
+            schema: object(properties, &["pattern"]),
+            concurrency: Concurrency::Parallel,
+            view: View::Plain,
+        })
+    }
+}
+
+impl Tool for SearchFiles {
+    fn declared(&self) -> &Declared {
+        &self.0
+    }
+
+    fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
+        let args: Args = call.typed()?;
+        let path = ctx.place.resolve(args.path.as_deref().unwrap_or("."))?;
+        Search::new(&args, ctx)?;
+        Ok(reads(&path, call.arguments().to_owned()))
+    }
+
+    fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
+        let args = call.call().typed::<Args>();
+        blocking(ctx, move |ctx| search(&args?, &ctx))
+    }
+}
+
+struct Search {
+    matcher: RegexMatcher,
+    glob: Option<GlobMatcher>,
+    searcher: Searcher,
+    most: usize,
+    hit_bytes: usize,
+    hits: Vec<String>,
+    more: bool,
+    files: usize,
+    skipped: usize,
+}
+
+impl Search {
+    fn new(args: &Args, ctx: &Ctx) -> Result<Self, ToolError> {
+        let matcher = RegexMatcherBuilder::new()
+            .size_limit(PATTERN_BYTES)
+            .line_terminator(Some(b'\n'))
+            .build(&args.pattern)
+            .map_err(|error| {
+                let why = error.to_string();
+                failed(
+                    "search/pattern",
+                    format!("the pattern can't be used: {why}"),
+                    "Escape special characters, or search for less.",
+                )
+            })?;
+        let glob = args.glob.as_deref().map(Glob::new).transpose();
+        let glob =
+            glob.map_err(|error| failed("search/glob", format!("the glob can't be used: {error}"), ""))?;
+        Ok(Self {
+            matcher,
+            glob: glob.map(|glob| glob.compile_matcher()),
+            searcher: SearcherBuilder::new()
+                .binary_detection(BinaryDetection::none())
+                .bom_sniffing(false)
+                .build(),
+            most: ctx.limits.search_hits,
+            hit_bytes: ctx.limits.hit_bytes,
+            hits: Vec::new(),
+            more: false,
+            files: 0,
+            skipped: 0,
+        })
+    }
+
+    fn wants(&self, path: &RelPath) -> bool {
+        let glob = self.glob.as_ref();
+        glob.is_none_or(|glob| glob.is_match(path.as_str()) || glob.is_match(path.name()))
+    }
+
+    fn file(&mut self, path: &RelPath, dir: &Dir) {
+        let mut bytes = Vec::new();
+        let read = open_in(dir, path.name(), FollowSymlinks::No).and_then(|file| {
+            let meta = file.metadata()?;
+            let fits = meta.is_file() && meta.len() <= FILE_BYTES;
+            if fits {
+                file.take(FILE_BYTES).read_to_end(&mut bytes)
+            } else {
+                Err(std::io::ErrorKind::InvalidInput.into())
+            }
+        });
+        let text = match (read, Text::decode(&bytes)) {
+            (Ok(_), Ok(text)) => text,
+            _ => {
+                self.skipped += 1;
+                return;
+            }
+        };
+        self.files += 1;
+        let Self { matcher, searcher, hits, more, most, hit_bytes, .. } = self;
+        let sink = UTF8(|number, line| {
+            if hits.len() >= *most {
+                *more = true;
+                return Ok(false);
+            }
+            hits.push(format!(
+                "{path}:{number}: {}",
+                bounded(line.trim_end_matches(['\n', '\r']), *hit_bytes)
+            ));
+            Ok(true)
+        });
+        if searcher.search_slice(&*matcher, text.body.as_bytes(), sink).is_err() {
+            self.skipped += 1;
+        }
+    }
+}
+
+fn bounded(line: &str, most: usize) -> String {
+    match line.len() > most {
+        false => line.to_owned(),
+        true => {
+            let fits = line.floor_char_boundary(most);
+            format!("{} [… {} bytes more]", &line[..fits], line.len() - fits)
+        }
+    }
+}
+
+fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
+    let start = ctx.place.resolve(args.path.as_deref().unwrap_or("."))?;
+    let meta =
+        ctx.place.metadata(&start).map_err(|error| near::not_found(&ctx.place, "search", &start, &error))?;
+    let mut search = Search::new(args, ctx)?;
+    let mut cut = false;
+    if meta.is_dir() {
+        let each = |entry: &Entry, dir: &Dir| {
+            if entry.kind == Kind::File && search.wants(&entry.path) {
+                search.file(&entry.path, dir);
+            }
+            if search.more { Next::Stop } else { Next::Go }
+        };
+        let left_out = walk(&ctx.place, &start, ctx.limits.walk_entries, &ctx.cancel, each);
+        cut = left_out.map_err(|error| crate::place::io_failed("search", &start, &error))?.cut;
+    } else {
+        let real = ctx
+            .place
+            .dir()
+            .canonicalize(start.as_str())
+            .ok()
+            .and_then(|real| real.to_str().map(str::to_owned));
+        let real = ctx.place.resolve(real.as_deref().unwrap_or(start.as_str()))?;
+        let dir =
+            ctx.place.parent_of(&real).map_err(|error| crate::place::io_failed("search", &start, &error))?;
+        search.file(&real, &dir);
+    }
+    if ctx.cancel.is_cancelled() {
+        return Err(Trouble::Stopped(Raw::default()));
+    }
+    let mut text = match search.hits.is_empty() {
+        true => format!("No line matches in {} files.", search.files),
+        false => search.hits.join("\n"),
+    };
+    if search.more {
+        text.push_str(&format!(
+            "\n[more than {} hits; narrow the pattern, path or glob to see the rest]",
+            search.most
+        ));
+    } else if cut {
+        text.push_str("\n[the folder is too large to search whole; search a part of it by path]");
+    }
+    if search.skipped > 0 {
+        text.push_str(&format!(
+            "\n[{} binary, too large or unreadable files were not searched]",
+            search.skipped
+        ));
+    }
+    let value = json!({
+        "hits": search.hits, "complete": !search.more && !cut, "files": search.files, "skipped": search.skipped
+    });
+    Ok(Raw { value, text, ..Raw::default() })
+}

@@ -1,0 +1,86 @@
+//! The launcher that is really used: the system's cage.
+//!
+//! Turns an order into a profile of the cage. Invariant: the floor is what the policy judged by ([`Cage`] as probed on
+//! this machine), and an uncaged start happens only when the order says so.
+
+use crate::launch::{Ended, Exit, Hold, LaunchError, Launcher, Order, Running};
+use crate::policy::Cage;
+use sandbox::{CommandSpec, Floor, Profile, Strength, WriteAccess};
+use std::fs::File;
+use std::time::Duration;
+
+/// Starts commands in the best cage of this machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cages;
+
+impl Launcher for Cages {
+    fn cage(&self) -> Cage {
+        match &sandbox::probe().strength {
+            Strength::Full => Cage::Full,
+            Strength::Partial(_) => Cage::Partial,
+            Strength::None(_) => Cage::None,
+        }
+    }
+
+    fn launch(&self, order: &Order) -> Result<Box<dyn Running>, LaunchError> {
+        let command = CommandSpec {
+            program: order.program.clone(),
+            args: order.args.iter().map(Into::into).collect(),
+            env: order.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        };
+        let caged = |write| {
+            let profile = Profile { write, hide: order.hide.clone(), ..Profile::for_folder(&order.folder) };
+            sandbox::spawn(&profile, &command, Floor::Partial)
+        };
+        let started = match order.hold {
+            Hold::Caged => caged(WriteAccess::Folder),
+            Hold::ReadOnly => caged(WriteAccess::None),
+            Hold::Uncaged => sandbox::spawn_uncaged(&order.folder, &command),
+        };
+        started
+            .map(|caged| Box::new(Held(caged)) as Box<dyn Running>)
+            .map_err(|error| LaunchError(in_words(&error)))
+    }
+}
+
+struct Held(sandbox::Caged);
+
+impl Running for Held {
+    fn pipes(&mut self) -> (Option<File>, Option<File>) {
+        (self.0.stdout.take(), self.0.stderr.take())
+    }
+
+    fn wait_timeout(&self, limit: Duration) -> Option<Ended> {
+        self.0.wait_timeout(limit).map(ended)
+    }
+
+    fn kill(&self) -> Option<Ended> {
+        Some(ended(self.0.kill()))
+    }
+}
+
+fn ended(end: sandbox::End) -> Ended {
+    let exit = match end.exit {
+        sandbox::Exit::Code(code) => Exit::Code(code),
+        sandbox::Exit::Signal(signal) => Exit::Signal(signal),
+        sandbox::Exit::Killed => Exit::Killed,
+        sandbox::Exit::NotStarted(why) => Exit::NotStarted(why),
+        sandbox::Exit::Lost => Exit::Lost,
+    };
+    Ended {
+        exit,
+        leftovers: end.leftovers.into_iter().map(|one| one.name).collect(),
+        more_leftovers: end.more_leftovers,
+    }
+}
+
+/// An error with what is behind it.
+fn in_words(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        text.push_str(&format!(": {inner}"));
+        source = inner.source();
+    }
+    text
+}

@@ -1,0 +1,263 @@
+//! Reading a file for a change, and saving it whole.
+//!
+//! A **save** writes beside the file, syncs, renames over it and syncs the folder, all through one folder handle.
+//! Invariant: at every moment the old or the new content stands there whole; mode, link and owner stay as they were, and
+//! a read-only file isn't replaced. Only a file with several names, or of another owner, is written in place.
+
+use crate::path::{RelPath, shown};
+use crate::place::{Place, io_failed};
+use crate::tool::failed;
+use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+use domain::call::ToolError;
+use domain::digest::Digest;
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+
+/// What a half-done save leaves behind is called like this.
+const TEMP_END: &str = ".daybook-tmp";
+
+/// A file as it is before a change.
+#[derive(Debug)]
+pub(crate) struct Current {
+    /// Its whole content.
+    pub(crate) bytes: Vec<u8>,
+    /// The digest of that.
+    pub(crate) digest: Digest,
+}
+
+/// Where a path leads once links inside the folder are followed, and what is there now.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// The file's own path.
+    pub(crate) real: RelPath,
+    /// What is there; `None` when nothing is.
+    pub(crate) current: Option<Current>,
+}
+
+impl Target {
+    /// Looks where a path leads.
+    pub(crate) fn find(place: &Place, path: &RelPath, limit: u64) -> Result<Self, ToolError> {
+        if path.is_root() {
+            return Err(failed("file/is_folder", "the folder itself isn't a file", ""));
+        }
+        let real = match place.dir().canonicalize(path.as_str()) {
+            Ok(real) => place.resolve(real.to_str().ok_or_else(|| unreadable_name(path))?)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                if place.dir().symlink_metadata(path.as_str()).is_ok() {
+                    return Err(failed(
+                        "file/broken_link",
+                        format!("{} is a link to nothing", shown(path.as_str())),
+                        "",
+                    ));
+                }
+                return Ok(Self { real: path.clone(), current: None });
+            }
+            Err(error) => return Err(io_failed("reach", path, &error)),
+        };
+        let current = Current::read(place, &real, limit)?;
+        Ok(Self { real, current: Some(current) })
+    }
+}
+
+impl Current {
+    /// The whole of a regular file of at most `limit` bytes.
+    pub(crate) fn read(place: &Place, path: &RelPath, limit: u64) -> Result<Self, ToolError> {
+        let fail = |error| io_failed("read", path, &error);
+        let file = place.open_file(path).map_err(fail)?;
+        let meta = file.metadata().map_err(fail)?;
+        regular(path, &meta)?;
+        if meta.len() > limit {
+            let message = format!(
+                "{} is {} bytes, more than the {limit} that are read",
+                shown(path.as_str()),
+                meta.len()
+            );
+            return Err(failed("file/too_large", message, "Use run_command to look at parts of it."));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0));
+        file.take(limit + 1).read_to_end(&mut bytes).map_err(fail)?;
+        let digest = Digest::of(&bytes);
+        Ok(Self { bytes, digest })
+    }
+}
+
+/// Refuses what isn't a plain file.
+pub(crate) fn regular(path: &RelPath, meta: &Metadata) -> Result<(), ToolError> {
+    let name = shown(path.as_str());
+    match (meta.is_file(), meta.is_dir()) {
+        (true, _) => Ok(()),
+        (_, true) => Err(failed(
+            "file/is_folder",
+            format!("{name} is a folder"),
+            "Use list_files to see what is in it.",
+        )),
+        _ => Err(failed("file/special", format!("{name} is a pipe, socket or device, not a file"), "")),
+    }
+}
+
+/// Puts `bytes` where `target` stands, making missing folders.
+pub(crate) fn save(place: &Place, target: &Target, bytes: &[u8]) -> Result<(), ToolError> {
+    let path = &target.real;
+    let fail = |error| io_failed("write", path, &error);
+    match &target.current {
+        None => {
+            place.dir().create_dir_all(path.parent().as_str()).or_else(already_there).map_err(fail)?;
+            let dir = place.parent_of(path).map_err(fail)?;
+            if dir.symlink_metadata(path.name()).is_ok() {
+                return Err(failed(
+                    "file/changed",
+                    format!("{path} has appeared in the meantime"),
+                    "Read it first.",
+                ));
+            }
+            replace(&dir, path.name(), bytes, None).map_err(fail)
+        }
+        Some(_) => {
+            let dir = place.parent_of(path).map_err(fail)?;
+            let file = open_to_write(&dir, path)?;
+            let meta = file.metadata().map_err(fail)?;
+            if meta.nlink() > 1 {
+                return in_place(file, bytes).map_err(fail);
+            }
+            match replace(&dir, path.name(), bytes, Some(&meta)) {
+                // Another owner's file: replacing it would make it ours.
+                Err(error) if error.kind() == ErrorKind::Unsupported => in_place(file, bytes).map_err(fail),
+                done => done.map_err(fail),
+            }
+        }
+    }
+}
+
+/// Opens the old file for writing without touching it: whoever may not write it may not replace it either.
+fn open_to_write(dir: &Dir, path: &RelPath) -> Result<File, ToolError> {
+    let mut how = OpenOptions::new();
+    how.read(true).write(true).nonblock(true).follow(FollowSymlinks::No);
+    let read_only = || {
+        let message = format!("{} is read-only", shown(path.as_str()));
+        failed("file/read_only", message, "Ask the person whether it shall be made writable.")
+    };
+    let meta = dir.symlink_metadata(path.name()).map_err(|error| io_failed("write", path, &error))?;
+    regular(path, &meta)?;
+    if meta.permissions().readonly() {
+        return Err(read_only());
+    }
+    dir.open_with(path.name(), &how).map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied => read_only(),
+        _ => io_failed("write", path, &error),
+    })
+}
+
+fn replace(dir: &Dir, name: &str, bytes: &[u8], old: Option<&Metadata>) -> std::io::Result<()> {
+    let temp = temp_name(name, bytes);
+    let mut how = OpenOptions::new();
+    how.write(true).create_new(true).follow(FollowSymlinks::No);
+    if old.is_some() {
+        private(&mut how);
+    }
+    let mut file = match dir.open_with(&temp, &how) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            dir.remove_file(&temp)?;
+            dir.open_with(&temp, &how)?
+        }
+        opened => opened?,
+    };
+    let mut write = || -> std::io::Result<()> {
+        if let Some(old) = old {
+            same_owner(&file.metadata()?, old)?;
+        }
+        file.write_all(bytes)?;
+        if let Some(old) = old {
+            file.set_permissions(old.permissions())?;
+        }
+        file.sync_all()?;
+        rename(dir, &temp, name)
+    };
+    let done = write();
+    if done.is_err() {
+        // The error that matters is the first one; a leftover is swept by the next save or by recovery.
+        let _ = dir.remove_file(&temp);
+    }
+    done.and_then(|()| sync_dir(dir))
+}
+
+/// Windows refuses to rename over a file that somebody has open: try a little, then give up with the content unharmed.
+fn rename(dir: &Dir, from: &str, to: &str) -> std::io::Result<()> {
+    let tries = if cfg!(windows) { 10 } else { 1 };
+    let mut done = dir.rename(from, dir, to);
+    for _ in 1..tries {
+        match &done {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                done = dir.rename(from, dir, to);
+            }
+            _ => break,
+        }
+    }
+    done
+}
+
+fn in_place(mut file: File, bytes: &[u8]) -> std::io::Result<()> {
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(bytes)?;
+    file.set_len(bytes.len() as u64)?;
+    file.sync_all()
+}
+
+/// Removes what interrupted saves left in the folder of this path.
+pub(crate) fn sweep(place: &Place, path: &RelPath) -> std::io::Result<()> {
+    let dir = place.parent_of(path)?;
+    for entry in dir.entries()? {
+        let name = entry?.file_name();
+        if name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(TEMP_END)) {
+            dir.remove_file(&name)?;
+        }
+    }
+    Ok(())
+}
+
+/// The same save always uses the same name, so a repeat finds its own leftover. Short: a name may be 255 bytes long.
+fn temp_name(name: &str, bytes: &[u8]) -> String {
+    let digest = Digest::of_parts(&[name.as_bytes(), bytes]).to_string();
+    format!(".{}{TEMP_END}", &digest[..16])
+}
+
+fn already_there(error: std::io::Error) -> std::io::Result<()> {
+    if error.kind() == ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
+}
+
+fn unreadable_name(path: &RelPath) -> ToolError {
+    failed("path/unusable", format!("{} leads to a name that isn't Unicode", shown(path.as_str())), "")
+}
+
+#[cfg(unix)]
+fn private(how: &mut OpenOptions) {
+    use cap_std::fs::OpenOptionsExt;
+    how.mode(0o600);
+}
+
+#[cfg(not(unix))]
+fn private(_: &mut OpenOptions) {}
+
+#[cfg(unix)]
+fn same_owner(new: &Metadata, old: &Metadata) -> std::io::Result<()> {
+    use cap_std::fs::MetadataExt;
+    match (new.uid(), new.gid()) == (old.uid(), old.gid()) {
+        true => Ok(()),
+        false => Err(ErrorKind::Unsupported.into()),
+    }
+}
+
+#[cfg(not(unix))]
+fn same_owner(_: &Metadata, _: &Metadata) -> std::io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+pub(crate) fn sync_dir(dir: &Dir) -> std::io::Result<()> {
+    crate::place::open_in(dir, ".", FollowSymlinks::No)?.sync_all()
+}
+
+#[cfg(not(unix))]
+pub(crate) fn sync_dir(_: &Dir) -> std::io::Result<()> {
+    Ok(())
+}

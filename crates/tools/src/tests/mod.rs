@@ -1,0 +1,10 @@
+//! Tests that go the whole way of a call: text of the model in, result out.
+//!
+//! Each file proves rows of one part of the case lists; the rig stands for engine and host: a temporary folder, blobs in
+//! memory, the real cage. Tests are named after the rows they prove.
+
+mod rig;
+
+mod editing;
+mod files;
+mod flow;
