@@ -1,1 +1,14 @@
-//! placeholder
+//! The rig: a whole engine on simulated ports, on one thread, that can be killed at any append and started again.
+//!
+//! The **world** (the folder, what commands did) outlives a killed process; everything else is made anew from the store.
+//! Invariant: nothing here sleeps in real time or talks to a network; the same script gives the same run.
+
+pub mod driver;
+pub mod faults;
+pub mod rig;
+pub mod world;
+
+pub use driver::{Answers, Ended};
+pub use faults::DieAt;
+pub use rig::{Process, Rig};
+pub use world::World;

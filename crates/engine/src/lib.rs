@@ -1,1 +1,22 @@
-//! placeholder
+//! The loop: decide (pure), perform (all the IO), and one actor per session that joins them through the log.
+//!
+//! A thing happens only by being appended. Invariant: there is no state outside the log that matters: kill the process at
+//! any instruction, start again, and the fold of the log says what to do next.
+
+mod actor;
+pub mod decide;
+mod engine;
+pub mod input;
+pub mod limits;
+mod perform;
+pub mod ports;
+pub mod prompt;
+mod shared;
+pub mod verify;
+
+pub use actor::{CommandFailure, Recorded};
+pub use decide::{Command, CommandError, CommandReply};
+pub use engine::{Engine, StartError};
+pub use limits::Limits;
+pub use ports::{ModelRequest, Models, Ports, Problem};
+pub use shared::Live;

@@ -59,7 +59,7 @@ impl Place {
     /// larger than `limit` bytes, or it lies outside.
     #[must_use]
     pub fn read_small(&self, path: &str, limit: u64) -> Option<Vec<u8>> {
-        let file = self.open_file(&RelPath::parse(path).ok()?).ok()?;
+        let file = self.open_file(&self.resolve(path).ok()?).ok()?;
         let metadata = file.metadata().ok().filter(Metadata::is_file)?;
         if metadata.len() > limit {
             return None;

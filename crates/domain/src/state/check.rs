@@ -391,11 +391,14 @@ fn tool_start(state: &State, e: &ToolStart) -> Verdict {
     require(cleared, "call/cleared", || format!("{} is not cleared to run", e.call))
 }
 
+/// A result ends a call that ran; an error may also end one that couldn't be checked or surveyed and never started.
 fn tool_result(state: &State, e: &ToolResult) -> Verdict {
     let call = unended(state, &e.call)?;
-    let bad = call.good.is_none();
-    require(bad || matches!(call.phase, CallPhase::Started { .. }), "call/phase", || {
-        format!("{} hasn't started", e.call)
+    let failed = matches!(e.outcome, ToolOutcome::Error { .. });
+    let fits = matches!(call.phase, CallPhase::Started { .. }) || failed;
+    require(fits, "call/phase", || format!("{} hasn't started", e.call))?;
+    require(fits && (e.effects.is_empty() || call.phase != CallPhase::Proposed), "call/effects", || {
+        format!("{} changed something without having started", e.call)
     })
 }
 

@@ -1,0 +1,451 @@
+//! The actor of one session: takes its inputs in order, decides, appends, and keeps the wanted operations under way.
+//!
+//! Its queue is the only way in. Invariants: the state it decides on is the fold of what is stored; an operation's end
+//! and its pieces pass through the queue like everything else; when the store says this process may not write any
+//! more, everything stops at once.
+
+use crate::decide::{self, Command, CommandError, CommandReply, Decision, Env, Op};
+use crate::input::Input;
+use crate::perform::prepare::Cache;
+use crate::perform::{Done, calls, prepare, send};
+use crate::shared::{Live, Shared};
+use domain::event::Draft;
+use domain::ids::{CallId, SessionId};
+use domain::model::{ErrorClass, ModelError};
+use domain::state::State;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use store::{AppendError, Durability};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+use tools::Cleared;
+
+/// Inputs that may wait in a session's queue; pieces of a stream wait for room.
+pub(crate) const QUEUE: usize = 256;
+
+/// How long a store that can't be written for now is left alone before the next try.
+const STALL: Duration = Duration::from_secs(1);
+
+/// What comes through the queue.
+pub(crate) enum Post {
+    /// A client's command.
+    Command(Command, oneshot::Sender<Result<Recorded, CommandFailure>>),
+    /// A piece of something under way.
+    Input(Input),
+    /// An operation ended.
+    Done(Done),
+    /// The app is closing: stop what runs, answer when nothing does.
+    Close(oneshot::Sender<()>),
+}
+
+/// A command that was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The last sequence number it was recorded at (of the first time, for a repeat).
+    pub seq: u64,
+    /// What it posted.
+    pub reply: CommandReply,
+}
+
+/// Why a command wasn't recorded.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CommandFailure {
+    /// It doesn't fit the session's state.
+    #[error(transparent)]
+    Refused(#[from] CommandError),
+    /// The store said no.
+    #[error(transparent)]
+    Store(#[from] AppendError),
+    /// The session can't be read.
+    #[error("the session can't be opened: {0}")]
+    Unreadable(String),
+    /// The engine is closing.
+    #[error("Daybook is closing; nothing more is taken")]
+    Closing,
+}
+
+/// The process may not write any more, or the session can't be.
+struct Stop;
+
+pub(crate) struct Actor {
+    id: SessionId,
+    shared: Arc<Shared>,
+    state: Arc<State>,
+    queue: mpsc::Receiver<Post>,
+    back: mpsc::Sender<Post>,
+    pieces: mpsc::Sender<Input>,
+    running: HashMap<Op, CancellationToken>,
+    cleared: HashMap<CallId, Cleared>,
+    slot: Option<OwnedSemaphorePermit>,
+    cache: Cache,
+    closing: Vec<oneshot::Sender<()>>,
+}
+
+impl Actor {
+    pub(crate) fn new(
+        id: SessionId,
+        shared: Arc<Shared>,
+        state: Arc<State>,
+        queue: mpsc::Receiver<Post>,
+        back: mpsc::Sender<Post>,
+    ) -> Self {
+        let pieces = forward(&back);
+        let (running, cleared, closing) = (HashMap::new(), HashMap::new(), Vec::new());
+        Self {
+            id,
+            shared,
+            state,
+            queue,
+            back,
+            pieces,
+            running,
+            cleared,
+            slot: None,
+            cache: Cache::default(),
+            closing,
+        }
+    }
+
+    /// Runs until the engine closes or the store may not be written any more.
+    pub(crate) async fn run(mut self) {
+        if self.work().await.is_err() {
+            tracing::warn!(session = %self.id, "this session's work stopped: its store can't be written by this process");
+        }
+        self.running.values().for_each(CancellationToken::cancel);
+        self.closing.drain(..).for_each(|waiting| {
+            let _ = waiting.send(());
+        });
+    }
+
+    async fn work(&mut self) -> Result<(), Stop> {
+        if let Some(decision) = self.decide(decide::recover) {
+            self.append(decision).await?;
+        }
+        loop {
+            self.settle().await?;
+            if !self.closing.is_empty() && self.running.is_empty() {
+                return Ok(());
+            }
+            match self.queue.recv().await {
+                Some(Post::Command(command, answer)) => self.command(command, answer).await?,
+                Some(Post::Input(input)) => self.input(input).await?,
+                Some(Post::Done(done)) => self.done(done).await?,
+                Some(Post::Close(answer)) => self.close(answer).await?,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Appends all that follows from the state alone, then starts what is wanted and stops what isn't.
+    async fn settle(&mut self) -> Result<(), Stop> {
+        loop {
+            if self.state.turn.is_none() {
+                // Between turns the place in the store's running turns is free for another session.
+                let claims = self.decide(decide::advance).is_some();
+                if !claims {
+                    self.slot = None;
+                }
+            }
+            match self.decide(decide::advance) {
+                Some(decision) if !decision.drafts.is_empty() => self.append(decision).await?,
+                Some(_) | None => break,
+            }
+        }
+        let wanted = self.with_env(|env, state| decide::wanted(state, env));
+        for (op, cancel) in &self.running {
+            if !wanted.iter().any(|other| same(op, other)) {
+                cancel.cancel();
+            }
+        }
+        for op in wanted {
+            if !self.running.keys().any(|other| same(&op, other) || both_judge(&op, other)) {
+                self.start(op);
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, op: Op) {
+        let cancel = CancellationToken::new();
+        self.running.insert(op.clone(), cancel.clone());
+        let (shared, id, state) = (Arc::clone(&self.shared), self.id.clone(), Arc::clone(&self.state));
+        let (cache, pieces, back) = (Arc::clone(&self.cache), self.pieces.clone(), self.back.clone());
+        let cleared = match &op {
+            Op::Run(call) => self.cleared.remove(call),
+            _ => None,
+        };
+        tokio::spawn(async move {
+            let done = perform(op, shared, id, state, cache, pieces, cleared, cancel).await;
+            drop(back.send(Post::Done(done)).await);
+        });
+    }
+
+    async fn done(&mut self, done: Done) -> Result<(), Stop> {
+        self.running.remove(&done.op);
+        // Clearances are for what starts now; others are made again when their turn comes.
+        self.cleared = done.cleared.into_iter().collect();
+        if let Some(slot) = done.slot {
+            self.slot = Some(slot);
+        }
+        match done.input {
+            Some(input) => self.input(input).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn input(&mut self, input: Input) -> Result<(), Stop> {
+        let decision = self.with_env(|env, state| decide::take(state, input.clone(), env));
+        match self.try_append(decision).await {
+            Ok(()) => Ok(()),
+            Err(Failure::Stop) => Err(Stop),
+            Err(Failure::Refused(error)) => {
+                tracing::error!(session = %self.id, %error, "an event was refused");
+                let Some(smaller) = instead(input, &error) else { return Ok(()) };
+                let decision = self.with_env(|env, state| decide::take(state, smaller, env));
+                self.append(decision).await
+            }
+        }
+    }
+
+    async fn command(
+        &mut self,
+        command: Command,
+        answer: oneshot::Sender<Result<Recorded, CommandFailure>>,
+    ) -> Result<(), Stop> {
+        if self.shared.closing() && !matches!(command, Command::Stop(_)) {
+            drop(answer.send(Err(CommandFailure::Closing)));
+            return Ok(());
+        }
+        let (decision, reply) = match self.with_env(|env, state| decide::command(state, command, env)) {
+            Ok(taken) => taken,
+            Err(error) => {
+                drop(answer.send(Err(error.into())));
+                return Ok(());
+            }
+        };
+        // A person waits for the answer, so a store that is full for now says so instead of holding the line.
+        match self.once(&decision).await {
+            Ok(()) => {
+                let seq = reply.repeated_at.unwrap_or(self.state.next_seq.saturating_sub(1));
+                drop(answer.send(Ok(Recorded { seq, reply })));
+                Ok(())
+            }
+            Err(error) => {
+                let fatal = fatal(&error);
+                drop(answer.send(Err(error.into())));
+                if fatal { Err(Stop) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Stops the running turn, unless it only waits for the person: that waits on in the next process.
+    async fn close(&mut self, answer: oneshot::Sender<()>) -> Result<(), Stop> {
+        self.closing.push(answer);
+        let working = self.running.keys().any(|op| !matches!(op, Op::Expire { .. } | Op::Slot));
+        if working {
+            let stop = Command::Stop(domain::event::CancelBy::Shutdown);
+            if let Ok((decision, _)) = self.with_env(|env, state| decide::command(state, stop, env)) {
+                self.append(decision).await?;
+            }
+        } else {
+            self.running.values().for_each(CancellationToken::cancel);
+        }
+        Ok(())
+    }
+
+    fn decide(&self, what: impl FnOnce(&State, &Env<'_>) -> Option<Decision>) -> Option<Decision> {
+        self.with_env(|env, state| what(state, env))
+    }
+
+    fn with_env<T>(&self, with: impl FnOnce(&Env<'_>, &State) -> T) -> T {
+        let ports = &self.shared.ports;
+        let env = Env {
+            now: ports.clock.now_ms(),
+            epoch: self.shared.store.epoch(),
+            ids: &*ports.ids,
+            jitter: (ports.jitter)(),
+            limits: &self.shared.limits,
+            attended: self.shared.attended.load(Ordering::Acquire),
+            closing: self.shared.closing() || !self.closing.is_empty(),
+            slot: self.slot.is_some(),
+            knowledge: &*self.shared,
+        };
+        with(&env, &self.state)
+    }
+
+    /// Appends what must be appended; a refusal here is a mistake of ours, and this session's work ends loudly.
+    async fn append(&mut self, decision: Decision) -> Result<(), Stop> {
+        self.try_append(decision).await.map_err(|failure| {
+            if let Failure::Refused(error) = failure {
+                tracing::error!(session = %self.id, %error, "an event was refused");
+            }
+            Stop
+        })
+    }
+
+    /// Appends, waiting out a store that can't be written for now.
+    async fn try_append(&mut self, decision: Decision) -> Result<(), Failure> {
+        loop {
+            match self.once(&decision).await {
+                Ok(()) => return Ok(()),
+                Err(error) if fatal(&error) => return Err(Failure::Stop),
+                Err(AppendError::Full | AppendError::Sql { .. } | AppendError::Unsure { .. }) => {
+                    let why = "the store can't be written".to_owned();
+                    self.shared.show(Live::Stalled { session: self.id.clone(), why });
+                    tokio::time::sleep(STALL).await;
+                    if self.reread(decision.drafts.len()) {
+                        return Ok(());
+                    }
+                }
+                Err(error) => return Err(Failure::Refused(error)),
+            }
+        }
+    }
+
+    /// After a commit whose outcome was open: was it made after all?
+    fn reread(&mut self, drafts: usize) -> bool {
+        let due = self.state.next_seq + drafts as u64;
+        match self.shared.store.state(&self.id) {
+            Ok(state) if state.next_seq == due => {
+                self.state = state;
+                true
+            }
+            Ok(_) | Err(_) => false,
+        }
+    }
+
+    async fn once(&mut self, decision: &Decision) -> Result<(), AppendError> {
+        if decision.drafts.is_empty() {
+            return Ok(());
+        }
+        let durability = if decision.barrier { Durability::Barrier } else { Durability::Normal };
+        let drafts: Vec<Draft> = decision.drafts.clone();
+        let batch = store::Append { session: self.id.clone(), expected_seq: self.state.next_seq, drafts };
+        let recorded = self.shared.store.append_later(vec![batch], durability).await?;
+        let state = Arc::make_mut(&mut self.state);
+        for event in recorded {
+            match event.decode() {
+                Ok(event) => state.fold(&event),
+                Err(error) => tracing::error!(%error, "an event of this build can't be read back"),
+            }
+        }
+        Ok(())
+    }
+}
+
+enum Failure {
+    Stop,
+    Refused(AppendError),
+}
+
+/// Nothing more can be written by this process.
+fn fatal(error: &AppendError) -> bool {
+    matches!(
+        error,
+        AppendError::Fenced { .. } | AppendError::Closed | AppendError::Crashed | AppendError::ReadOnly(_)
+    )
+}
+
+/// What is recorded instead of something too large or otherwise unfit for an event.
+fn instead(input: Input, error: &AppendError) -> Option<Input> {
+    let message = format!("it can't be recorded: {error}");
+    match input {
+        Input::Answered { attempt, raw, .. } => {
+            let (class, status, retry_after_ms, context_tokens, usage) =
+                (ErrorClass::Protocol, None, None, None, None);
+            let partial_text = String::new();
+            let error =
+                ModelError { class, message, status, retry_after_ms, context_tokens, usage, partial_text };
+            Some(Input::SendFailed { attempt, error, raw })
+        }
+        Input::Finished { call, mut finished, ms } => {
+            let effects = std::mem::take(&mut finished.effects);
+            let kept = std::mem::take(&mut finished.kept);
+            let error =
+                domain::call::ToolError { code: "result/too_large".into(), message, suggestion: None };
+            let text = tools::run::error_text(&error);
+            let end = crate::input::FinishedEnd::Failed(error);
+            let seen = std::collections::BTreeMap::new();
+            Some(Input::Finished {
+                call,
+                finished: crate::input::Finished { end, text, effects, kept, seen },
+                ms,
+            })
+        }
+        Input::Prepared { step, .. } => {
+            Some(Input::NotPrepared { step, code: "request/too_large".into(), message })
+        }
+        _ => None,
+    }
+}
+
+/// The same operation, whatever is left of its waiting time.
+fn same(one: &Op, other: &Op) -> bool {
+    match (one, other) {
+        (Op::Expire { approval: a, .. }, Op::Expire { approval: b, .. }) => a == b,
+        _ => one == other,
+    }
+}
+
+/// Calls are judged in one operation at a time; what comes meanwhile is judged after it.
+fn both_judge(one: &Op, other: &Op) -> bool {
+    matches!((one, other), (Op::Judge { .. }, Op::Judge { .. }))
+}
+
+/// Pieces go into the same queue as everything else, in order, and wait for room.
+fn forward(back: &mpsc::Sender<Post>) -> mpsc::Sender<Input> {
+    let (pieces, mut inputs) = mpsc::channel::<Input>(1);
+    let back = back.clone();
+    tokio::spawn(async move {
+        while let Some(input) = inputs.recv().await {
+            if back.send(Post::Input(input)).await.is_err() {
+                break;
+            }
+        }
+    });
+    pieces
+}
+
+#[expect(clippy::too_many_arguments, reason = "an operation gets all it needs by value")]
+async fn perform(
+    op: Op,
+    shared: Arc<Shared>,
+    id: SessionId,
+    state: Arc<State>,
+    cache: Cache,
+    pieces: mpsc::Sender<Input>,
+    cleared: Option<Cleared>,
+    cancel: CancellationToken,
+) -> Done {
+    match op.clone() {
+        Op::Slot => tokio::select! {
+            slot = Arc::clone(&shared.slots).acquire_owned() => Done { slot: slot.ok(), ..Done::with(op, None) },
+            () = cancel.cancelled() => Done::with(op, None),
+        },
+        Op::Prepare(step) => {
+            let input = prepare::prepare(shared, id, state, step, cache).await;
+            Done::with(op, Some(input))
+        }
+        Op::Send(attempt) => send::send(shared, id, state, attempt, cache, pieces, cancel).await,
+        Op::Backoff { step, wait_ms, .. } => {
+            let over = waited(wait_ms, &cancel).await.then_some(Input::BackoffOver { step });
+            Done::with(op, over)
+        }
+        Op::Judge { step, calls } => calls::judge(shared, id, state, step, calls).await,
+        Op::Run(call) => calls::run(shared, id, state, call, cleared, pieces, cancel).await,
+        Op::Expire { approval, left_ms } => {
+            let due = waited(left_ms, &cancel).await.then_some(Input::ApprovalDue { approval });
+            Done::with(op, due)
+        }
+    }
+}
+
+/// True when the whole time passed.
+async fn waited(ms: u64, cancel: &CancellationToken) -> bool {
+    tokio::select! {
+        () = tokio::time::sleep(Duration::from_millis(ms)) => true,
+        () = cancel.cancelled() => false,
+    }
+}

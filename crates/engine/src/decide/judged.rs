@@ -1,0 +1,211 @@
+//! The policy's word arrives: decisions are recorded, approvals asked for, and what is cleared starts.
+//!
+//! Invariant: `tool/start` stands in the transaction of a judgement made now, after everything an earlier call of the
+//! answer could change has ended; a granted approval counts only for exactly what was shown.
+
+use super::{Decision, Env, finish, wanted};
+use domain::call::{Facts, Semantics, ToolError, Verdict};
+use domain::digest::Digest;
+use domain::event::{
+    ApprovalExpired, ApprovalRefused, ApprovalRequested, Draft, Event, Fact, PlanReplaced, QuestionAsked,
+    Recorded, ToolDecision, ToolDenied, ToolOutcome, ToolResult, ToolStart,
+};
+use domain::ids::{ApprovalId, CallId, QuestionId, StepId};
+use domain::state::{ApprovalState, Call, CallPhase, State};
+use std::collections::BTreeMap;
+use tools::Interaction;
+
+/// A call that was surveyed and judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// The call.
+    pub call: CallId,
+    /// What came of it.
+    pub result: Result<Judgement, ToolError>,
+}
+
+/// A judgement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// The policy's word.
+    pub verdict: Verdict,
+    /// What the call would touch.
+    pub facts: Facts,
+    /// Digest of the facts.
+    pub facts_digest: Digest,
+    /// What it may do.
+    pub semantics: Semantics,
+    /// What an approval of it must name.
+    pub approval_digest: Digest,
+    /// Is there a clearance: an allow, or an ask with a matching approval?
+    pub cleared: bool,
+    /// What it asks of the engine instead of running.
+    pub interaction: Option<Interaction>,
+}
+
+pub(super) fn judged(state: &State, step: &StepId, calls: Vec<Judged>, env: &Env<'_>) -> Decision {
+    let Some((turn, _)) = state.step().filter(|(_, open)| open.id == *step) else {
+        return finish::late(step.as_str(), "a judgement");
+    };
+    if turn.cancel.is_some() {
+        return Decision::plain(Vec::new());
+    }
+    // Each call is decided on the state that the ones before it leave.
+    let mut scratch = Scratch { state: state.clone(), drafts: Vec::new() };
+    let mut barrier = false;
+    for Judged { call, result } in calls {
+        let fits = scratch.state.call(&call).is_some_and(|open| open.phase == CallPhase::Proposed);
+        if fits {
+            barrier |= one(&mut scratch, &call, result, env);
+        }
+    }
+    Decision { drafts: scratch.drafts, barrier }
+}
+
+/// Decides on one call; true when something with effects starts.
+fn one(scratch: &mut Scratch, id: &CallId, result: Result<Judgement, ToolError>, env: &Env<'_>) -> bool {
+    let judgement = match result {
+        Ok(judgement) => judgement,
+        Err(error) => {
+            scratch.push(failed(id, error));
+            return false;
+        }
+    };
+    scratch.push(ToolDecision {
+        call: id.clone(),
+        decision: judgement.verdict.clone(),
+        facts: judgement.facts_digest,
+        act: judgement.facts.act,
+        touches: judgement.facts.can_touch.clone(),
+    });
+    match &judgement.verdict {
+        Verdict::Deny { reason, .. } => {
+            let text = format!(
+                "Not allowed: {reason}. Don't try the same again; choose another way or ask the person."
+            );
+            scratch.push(ToolDenied { call: id.clone(), by: "policy".into(), text });
+            false
+        }
+        Verdict::Allow { .. } | Verdict::Ask { .. } if judgement.cleared => {
+            start(scratch, id, judgement, env)
+        }
+        Verdict::Allow { .. } | Verdict::Ask { .. } => {
+            ask(scratch, id, judgement, env);
+            false
+        }
+    }
+}
+
+/// Starts a cleared call if its turn has come; otherwise it is judged again when it has.
+fn start(scratch: &mut Scratch, id: &CallId, judgement: Judgement, env: &Env<'_>) -> bool {
+    let Some(arguments) = scratch.when_ready(id, env) else { return false };
+    let effects = judgement.semantics.has_effects();
+    scratch.push(ToolStart { call: id.clone(), arguments, semantics: judgement.semantics });
+    match judgement.interaction {
+        None => {}
+        Some(Interaction::Ask(body)) => {
+            scratch.push(QuestionAsked { question: QuestionId::new(env.ids), call: id.clone(), body });
+            if !env.attended {
+                let code = "question/nobody".to_owned();
+                let message = "nobody is there to answer".to_owned();
+                let suggestion = Some("Choose what is safest, and say what you chose.".to_owned());
+                scratch.push(failed(id, ToolError { code, message, suggestion }));
+            }
+        }
+        Some(Interaction::Plan(items)) => {
+            let version = scratch.state.plan.as_ref().map_or(0, |plan| plan.version) + 1;
+            let count = items.len();
+            scratch.push(PlanReplaced { plan: domain::call::Plan { version, items } });
+            let value = serde_json::json!({ "version": version });
+            let text = format!("The plan now has {count} items (version {version}).");
+            scratch.push(result(id, ToolOutcome::Ok { value }, text));
+        }
+    }
+    effects
+}
+
+/// Asks the person, or says no where nobody can be asked. An approval of something else is void.
+fn ask(scratch: &mut Scratch, id: &CallId, judgement: Judgement, env: &Env<'_>) {
+    let Some(call) = scratch.state.call(id) else { return };
+    let Some(good) = call.good.clone() else { return };
+    let tool = call.name.clone();
+    let earlier = call.approval.clone();
+    match earlier.as_ref().map(|approval| (&approval.state, approval.digest == judgement.approval_digest)) {
+        Some((ApprovalState::Open, true)) => return,
+        Some((ApprovalState::Open | ApprovalState::Granted, _)) => {
+            let approval = earlier.map(|a| a.id).unwrap_or(ApprovalId::new(env.ids));
+            scratch.push(ApprovalExpired { approval, why: "changed".into() });
+        }
+        Some((ApprovalState::Refused { .. } | ApprovalState::Expired, _)) | None => {}
+    }
+    let approval = ApprovalId::new(env.ids);
+    scratch.push(ApprovalRequested {
+        approval: approval.clone(),
+        call: id.clone(),
+        tool,
+        version: good.version,
+        arguments: good.digest,
+        facts: judgement.facts,
+        digest: judgement.approval_digest,
+        valid_ms: env.limits.approval_valid_ms,
+    });
+    if !env.attended {
+        scratch.push(ApprovalRefused { approval, why: None, nobody: true });
+        let text = "Not allowed: this needs the person's yes, and nobody is there to ask. Do without it, or say what is needed.";
+        scratch.push(ToolDenied { call: id.clone(), by: "nobody".into(), text: text.into() });
+    }
+}
+
+/// A call that couldn't be surveyed never starts; the model reads why.
+fn failed(id: &CallId, error: ToolError) -> Fact {
+    let text = tools::run::error_text(&error);
+    result(id, ToolOutcome::Error { error }, text).into()
+}
+
+pub(super) fn result(id: &CallId, outcome: ToolOutcome, text: String) -> ToolResult {
+    let (effects, kept, seen) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+    ToolResult { call: id.clone(), outcome, text, effects, kept, seen, ms: 0 }
+}
+
+/// A copy of the state that the drafts so far are folded into, so that each is decided on what the others leave.
+struct Scratch {
+    state: State,
+    drafts: Vec<Draft>,
+}
+
+impl Scratch {
+    fn push(&mut self, fact: impl Into<Fact>) {
+        let Some((turn, step)) = self.state.step() else { return };
+        let draft = Draft::of_step(&turn.id.clone(), &step.id.clone(), fact);
+        self.state.fold(&provisional(&self.state, &draft));
+        self.drafts.push(draft);
+    }
+
+    /// The call's argument digest, when it may start now.
+    fn when_ready(&self, id: &CallId, env: &Env<'_>) -> Option<Digest> {
+        let (_, step) = self.state.step()?;
+        let call: &Call = step.calls.iter().find(|call| call.id == *id)?;
+        wanted::ready(step, call, env).then_some(call.good.as_ref()?.digest)
+    }
+}
+
+/// A draft as an event, for folding into a copy only: it is never stored and has no hash.
+fn provisional(state: &State, draft: &Draft) -> Event {
+    let envelope = Recorded {
+        session: domain::ids::SessionId::from_bits(0),
+        pos: 0,
+        seq: state.next_seq,
+        kind: draft.fact.kind().name.to_owned(),
+        version: draft.fact.kind().version,
+        time: state.time,
+        epoch: 0,
+        turn: draft.turn.clone(),
+        step: draft.step.clone(),
+        ignorable: false,
+        sources: Vec::new(),
+        prev_hash: Digest::ZERO,
+        hash: Digest::ZERO,
+        payload: domain::event::Payload::Erased(Digest::ZERO),
+    };
+    Event { envelope, fact: Some(draft.fact.clone()) }
+}

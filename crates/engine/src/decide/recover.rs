@@ -1,0 +1,111 @@
+//! Recovery: what a new process appends for what a dead one left open, from the inside out.
+//!
+//! A turn whose answer was accepted is adopted: its calls that never started, approvals and questions wait on, calls that
+//! may have had effects become `outcome_unknown`. A turn without an answer ends as interrupted and is continued by a new
+//! one. Invariant: nothing with possible effects runs twice; running recovery again adds nothing.
+
+use super::{Decision, Env, answer, cancel};
+use domain::call::{Recovery, Semantics};
+use domain::event::{
+    AttemptEndKind, Draft, End, InboxReleased, RecoveryAdopted, RecoveryContinuation, StepEnd, StepEndKind,
+    ToolCancelled, ToolOutcomeUnknown, TurnEnd,
+};
+use domain::ids::MessageId;
+use domain::state::{Call, CallPhase, State, Step, StepPhase, Turn};
+use std::collections::BTreeMap;
+
+/// What recovery appends, if anything.
+#[must_use]
+pub fn recover(state: &State, env: &Env<'_>) -> Option<Decision> {
+    let turn = state.turn.as_ref().filter(|turn| turn.epoch != env.epoch)?;
+    let drafts = match &turn.step {
+        None => adopt(turn),
+        Some(step) => match &step.phase {
+            StepPhase::Answered { .. } => {
+                let mut drafts: Vec<Draft> =
+                    step.calls.iter().filter_map(|call| settle(turn, step, call)).collect();
+                drafts.extend(adopt(turn));
+                drafts
+            }
+            StepPhase::Claimed
+            | StepPhase::Prepared
+            | StepPhase::Attempting { .. }
+            | StepPhase::Backoff { .. }
+            | StepPhase::Exhausted => interrupt(state, turn, step),
+        },
+    };
+    Some(Decision::barrier(drafts))
+}
+
+fn adopt(turn: &Turn) -> Vec<Draft> {
+    vec![Draft::of_turn(&turn.id, RecoveryAdopted { turn: turn.id.clone() })]
+}
+
+/// A call that had started: nobody has seen its end.
+fn settle(turn: &Turn, step: &Step, call: &Call) -> Option<Draft> {
+    let CallPhase::Started { semantics, at } = &call.phase else { return None };
+    if call.question.is_some() {
+        return None;
+    }
+    let of_step = |fact: domain::event::Fact| Some(Draft::of_step(&turn.id, &step.id, fact));
+    match semantics {
+        // It runs again by itself: adopting puts it back in line.
+        Semantics::None { retry: true } => None,
+        Semantics::None { retry: false } => {
+            let text =
+                "Cut off when Daybook was closed; it changes nothing, so it can be run again.".to_owned();
+            of_step(ToolCancelled { call: call.id.clone(), text }.into())
+        }
+        Semantics::Possible { recovery } => {
+            let kind = match recovery {
+                Recovery::Idempotent { .. } => "idempotent",
+                Recovery::Reconcile { .. } => "reconcile",
+                Recovery::Manual => "manual",
+            };
+            let evidence = BTreeMap::from([
+                ("reason".to_owned(), "crash".to_owned()),
+                ("recovery".to_owned(), kind.to_owned()),
+                ("started_at".to_owned(), at.to_string()),
+            ]);
+            let text = "Outcome unknown: Daybook was closed while this ran. It may have happened wholly, in part or not \
+                        at all. It was not run again. Look at the actual state before doing anything about it."
+                .to_owned();
+            of_step(ToolOutcomeUnknown { call: call.id.clone(), evidence, text }.into())
+        }
+    }
+}
+
+/// A step without an answer: everything in it ends, its unsent messages go back, and a new turn goes on where it was.
+fn interrupt(state: &State, turn: &Turn, step: &Step) -> Vec<Draft> {
+    let of_step = |fact: domain::event::Fact| Draft::of_step(&turn.id, &step.id, fact);
+    let mut drafts = Vec::new();
+    if let StepPhase::Attempting { attempt } = &step.phase {
+        let settled = answer::estimated(step, "");
+        drafts.push(answer::attempt_end(turn, step, attempt, AttemptEndKind::Interrupted, settled, None));
+    }
+    if turn.cancel.is_some() {
+        drafts.extend(cancel::keep_words(state, turn, step));
+    } else {
+        let claimed: Vec<MessageId> = state
+            .inbox
+            .iter()
+            .filter(|waiting| waiting.reserved.as_ref() == Some(&step.id))
+            .map(|waiting| waiting.message.clone())
+            .collect();
+        if !claimed.is_empty() {
+            drafts.push(of_step(InboxReleased { messages: claimed }.into()));
+        }
+    }
+    let (step_end, turn_end) = match turn.cancel {
+        Some(by) => (StepEndKind::Cancelled, End::Cancelled { by }),
+        None => (StepEndKind::Interrupted, End::Interrupted),
+    };
+    drafts.push(of_step(StepEnd { step: step.id.clone(), end: step_end }.into()));
+    drafts.push(Draft::of_turn(&turn.id, TurnEnd { end: turn_end }));
+    // Messages that went back wake a turn of their own; anything else needs to be continued.
+    let begun = turn.steps > 1 || step.request.is_some();
+    if turn.cancel.is_none() && begun {
+        drafts.push(Draft::new(RecoveryContinuation { turn: turn.id.clone() }));
+    }
+    drafts
+}

@@ -1,0 +1,160 @@
+//! The engine: the sessions' actors, and the way in.
+//!
+//! Opening it is recovery: every session with open work gets its actor, which first appends what a dead process left to
+//! be written. Invariant: at most one actor a session, and only actors append.
+
+use crate::actor::{Actor, CommandFailure, Post, QUEUE, Recorded};
+use crate::decide::Command;
+use crate::limits::Limits;
+use crate::ports::Ports;
+use crate::shared::{Live, Shared};
+use domain::event::{CancelBy, SessionCreated};
+use domain::ids::SessionId;
+use domain::state::State;
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use store::{Activity, StoreHandle};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+/// Why an engine can't start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The built-in tools don't fit together.
+    #[error(transparent)]
+    Tools(#[from] tools::registry::RegistryError),
+    /// The list of sessions can't be read.
+    #[error(transparent)]
+    Read(#[from] store::ReadError),
+}
+
+/// All sessions of one store.
+pub struct Engine {
+    shared: Arc<Shared>,
+    actors: Mutex<HashMap<SessionId, mpsc::Sender<Post>>>,
+}
+
+impl Engine {
+    /// Starts over a store, and recovers what a dead process left open. Must be called inside a tokio runtime.
+    ///
+    /// # Errors
+    /// When the tools don't fit together or the session list can't be read.
+    pub fn start(
+        store: StoreHandle,
+        ports: Ports,
+        limits: Limits,
+        hands: tools::Limits,
+    ) -> Result<Arc<Self>, StartError> {
+        let shared = Arc::new(Shared::new(store, ports, limits, hands)?);
+        let engine = Arc::new(Self { shared, actors: Mutex::default() });
+        for row in engine.shared.store.sessions()? {
+            let open = !matches!(row.activity, Activity::Idle | Activity::Failed);
+            if open && let Err(error) = engine.actor(&row.session) {
+                tracing::error!(session = %row.session, %error, "a session with open work can't be opened");
+            }
+        }
+        Ok(engine)
+    }
+
+    /// Begins a session.
+    ///
+    /// # Errors
+    /// When it can't be recorded.
+    pub async fn create(&self, created: SessionCreated) -> Result<SessionId, CommandFailure> {
+        let session = SessionId::new(&*self.shared.ports.ids);
+        self.command(&session, Command::Create(created)).await?;
+        Ok(session)
+    }
+
+    /// Records a command; what comes of it arrives by subscription.
+    ///
+    /// # Errors
+    /// When it doesn't fit the session's state, or can't be recorded.
+    pub async fn command(&self, session: &SessionId, command: Command) -> Result<Recorded, CommandFailure> {
+        let (answer, answered) = oneshot::channel();
+        let queue = self.actor(session)?;
+        queue.send(Post::Command(command, answer)).await.map_err(|_| CommandFailure::Closing)?;
+        answered.await.map_err(|_| CommandFailure::Closing)?
+    }
+
+    /// What shows before it is logged.
+    #[must_use]
+    pub fn live(&self) -> broadcast::Receiver<Live> {
+        self.shared.live.subscribe()
+    }
+
+    /// The store, for reading and for subscribing.
+    #[must_use]
+    pub fn store(&self) -> &StoreHandle {
+        &self.shared.store
+    }
+
+    /// The state of a session now.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn state(&self, session: &SessionId) -> Result<Arc<State>, store::ReadError> {
+        self.shared.store.state(session)
+    }
+
+    /// Is there somebody who can be asked? Where not, asking means no.
+    pub fn set_attended(&self, attended: bool) {
+        self.shared.attended.store(attended, Ordering::Release);
+    }
+
+    /// Does any session work or stop right now?
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.shared.slots.available_permits() < self.shared.limits.running_turns
+    }
+
+    /// Stops in order: no more work is claimed, what runs is stopped, and this returns when nothing runs any more. A turn
+    /// that waits for the person waits on in the next process.
+    pub async fn close(&self) {
+        self.shared.closing.store(true, Ordering::Release);
+        let queues: Vec<_> = self.lock().drain().map(|(_, queue)| queue).collect();
+        let mut waiting = Vec::new();
+        for queue in queues {
+            let (answer, answered) = oneshot::channel();
+            if queue.send(Post::Close(answer)).await.is_ok() {
+                waiting.push(answered);
+            }
+        }
+        for answered in waiting {
+            // An actor that is gone has nothing running.
+            drop(answered.await);
+        }
+    }
+
+    /// Stops a session's running turn, for `interrupt`.
+    ///
+    /// # Errors
+    /// When it can't be recorded.
+    pub async fn interrupt(&self, session: &SessionId) -> Result<Recorded, CommandFailure> {
+        self.command(session, Command::Stop(CancelBy::User)).await
+    }
+
+    fn actor(&self, session: &SessionId) -> Result<mpsc::Sender<Post>, CommandFailure> {
+        if self.shared.closing() {
+            return Err(CommandFailure::Closing);
+        }
+        let mut actors = self.lock();
+        if let Some(queue) = actors.get(session).filter(|queue| !queue.is_closed()) {
+            return Ok(queue.clone());
+        }
+        let state = self
+            .shared
+            .store
+            .state(session)
+            .map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
+        let (back, queue) = mpsc::channel(QUEUE);
+        let actor = Actor::new(session.clone(), Arc::clone(&self.shared), state, queue, back.clone());
+        tokio::spawn(actor.run());
+        actors.insert(session.clone(), back.clone());
+        Ok(back)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Post>>> {
+        self.actors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,153 @@
+//! The closed set of inputs a session's loop takes besides client commands: ends and pieces of operations under way.
+//!
+//! Outside events are put into the session's queue as one of these and decided on in order; nothing calls the loop.
+
+use crate::decide::Judged;
+use domain::call::{Effect, ToolError};
+use domain::digest::Digest;
+use domain::event::{EpochReason, Fact};
+use domain::ids::{ApprovalId, AttemptId, CallId, MessageId, StepId};
+use domain::model::{ModelDelta, ModelError, Outcome, Usage};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What came in.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// A request is built.
+    Prepared {
+        /// For this step.
+        step: StepId,
+        /// The request.
+        request: Box<PreparedRequest>,
+    },
+    /// A request couldn't be built.
+    NotPrepared {
+        /// For this step.
+        step: StepId,
+        /// Code, `noun/problem`.
+        code: String,
+        /// For the record.
+        message: String,
+    },
+    /// Pieces of an answer, to be logged.
+    Deltas {
+        /// The attempt.
+        attempt: AttemptId,
+        /// The pieces.
+        deltas: Vec<ModelDelta>,
+    },
+    /// A whole answer.
+    Answered {
+        /// The attempt.
+        attempt: AttemptId,
+        /// The answer.
+        outcome: Outcome,
+        /// Blob of the raw answer.
+        raw: Option<Digest>,
+    },
+    /// The attempt failed.
+    SendFailed {
+        /// The attempt.
+        attempt: AttemptId,
+        /// How.
+        error: ModelError,
+        /// Blob of what arrived.
+        raw: Option<Digest>,
+    },
+    /// The attempt was stopped by us.
+    SendStopped {
+        /// The attempt.
+        attempt: AttemptId,
+        /// Text that had arrived.
+        text: String,
+        /// Usage reported until then.
+        usage: Option<Usage>,
+    },
+    /// The wait before the next attempt is over.
+    BackoffOver {
+        /// The step.
+        step: StepId,
+    },
+    /// Calls were surveyed and judged.
+    Judged {
+        /// The step.
+        step: StepId,
+        /// The calls.
+        calls: Vec<Judged>,
+    },
+    /// Live output of a running call.
+    Output {
+        /// The call.
+        call: CallId,
+        /// Cleaned text.
+        text: String,
+    },
+    /// A started call ended.
+    Finished {
+        /// The call.
+        call: CallId,
+        /// How.
+        finished: Finished,
+        /// Milliseconds it ran.
+        ms: u64,
+    },
+    /// An approval has been open for as long as it may.
+    ApprovalDue {
+        /// The approval.
+        approval: ApprovalId,
+    },
+}
+
+/// A request that was built and whose parts are stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PreparedRequest {
+    /// Facts to record before it: notes, documents, the person's words.
+    pub facts: Vec<Fact>,
+    /// Messages whose words it holds for the first time.
+    pub included: Vec<MessageId>,
+    /// Why a new prefix epoch opens, with the blob of its head.
+    pub opened: Option<(EpochReason, Digest)>,
+    /// The dialect and its adapter's version.
+    pub dialect: (String, u32),
+    /// Blobs of the segments it adds.
+    pub added: Vec<Digest>,
+    /// Segments that carry a cache marker.
+    pub markers: Vec<u32>,
+    /// Digest of the whole body.
+    pub body: Digest,
+    /// Bytes of the whole body.
+    pub bytes: u64,
+    /// Estimated input tokens.
+    pub tokens: u64,
+    /// Which key is used, and where it came from; none when none is.
+    pub credential: Option<(String, String)>,
+}
+
+/// How a started call ended, in the log's words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    /// The end.
+    pub end: FinishedEnd,
+    /// What the model reads.
+    pub text: String,
+    /// What it changed.
+    pub effects: Vec<Effect>,
+    /// Blobs of what didn't fit.
+    pub kept: BTreeMap<String, Digest>,
+    /// Files it saw or left.
+    pub seen: BTreeMap<String, Digest>,
+}
+
+/// The ends of a started call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FinishedEnd {
+    /// With a value.
+    Ok(Value),
+    /// With an error.
+    Failed(ToolError),
+    /// Stopped, and confirmed so.
+    Stopped,
+    /// Nobody knows; with what is known.
+    Unknown(BTreeMap<String, String>),
+}

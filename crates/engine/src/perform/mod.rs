@@ -1,0 +1,33 @@
+//! Performing: all the IO, one file an operation.
+//!
+//! An operation gets what it needs by value, sends what happens back into the session's queue, and ends soon after its
+//! token is cancelled. Invariant: it decides nothing and remembers nothing; what it found is in the input it sends.
+
+pub(crate) mod calls;
+pub(crate) mod prepare;
+pub(crate) mod send;
+
+use crate::decide::Op;
+use crate::input::Input;
+use domain::ids::CallId;
+use tokio::sync::OwnedSemaphorePermit;
+use tools::Cleared;
+
+/// What an operation gives back when it ends.
+#[derive(Debug)]
+pub(crate) struct Done {
+    /// Which.
+    pub(crate) op: Op,
+    /// What happened; nothing when it was cancelled before anything did.
+    pub(crate) input: Option<Input>,
+    /// Clearances it obtained.
+    pub(crate) cleared: Vec<(CallId, Cleared)>,
+    /// The running turn it obtained.
+    pub(crate) slot: Option<OwnedSemaphorePermit>,
+}
+
+impl Done {
+    pub(crate) fn with(op: Op, input: Option<Input>) -> Self {
+        Self { op, input, cleared: Vec::new(), slot: None }
+    }
+}

@@ -1,0 +1,160 @@
+//! Sending a prepared request: the stream is shown at once, logged in batches, and ends as one input.
+
+use super::prepare::{Cache, current};
+use crate::decide::Op;
+use crate::input::Input;
+use crate::perform::Done;
+use crate::ports::ModelRequest;
+use crate::shared::{Live, Shared};
+use bytes::{Bytes, BytesMut};
+use domain::digest::Digest;
+use domain::ids::{AttemptId, SessionId};
+use domain::model::{ErrorClass, ModelDelta, ModelError};
+use domain::state::State;
+use providers::{SendError, Sink};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) async fn send(
+    shared: Arc<Shared>,
+    session: SessionId,
+    state: Arc<State>,
+    attempt: AttemptId,
+    cache: Cache,
+    pieces: mpsc::Sender<Input>,
+    cancel: CancellationToken,
+) -> Done {
+    let op = Op::Send(attempt.clone());
+    let input = match stream(&shared, &session, &state, &attempt, &cache, &pieces, &cancel).await {
+        Ok(input) => input,
+        Err(message) => Input::SendFailed { attempt, error: failure(message), raw: None },
+    };
+    Done::with(op, Some(input))
+}
+
+async fn stream(
+    shared: &Arc<Shared>,
+    session: &SessionId,
+    state: &State,
+    attempt: &AttemptId,
+    cache: &Cache,
+    pieces: &mpsc::Sender<Input>,
+    cancel: &CancellationToken,
+) -> Result<Input, String> {
+    let (Some(prefix), Some((_, step))) = (&state.prefix, state.step()) else {
+        return Err("there is no prepared request".into());
+    };
+    let Some(request) = &step.request else { return Err("there is no prepared request".into()) };
+    let prompt = current(shared, session, prefix, cache).map_err(|error| error.to_string())?;
+    let dialect = providers::dialect_of(&step.model).map_err(|error| error.to_string())?;
+    let body = prompt.body(&*dialect, &prompt.markers());
+    if body.digest() != request.body {
+        return Err("the rebuilt request differs from the prepared one; it was not sent".into());
+    }
+    let waiting = Arc::new(Mutex::new(Waiting::default()));
+    let mut sink = Show {
+        shared: Arc::clone(shared),
+        session: session.clone(),
+        attempt: attempt.clone(),
+        waiting: Arc::clone(&waiting),
+    };
+    let asked = ModelRequest { model: &step.model, body: &body, conversation: session.as_str() };
+    let mut sending = shared.ports.models.send(asked, &mut sink, cancel);
+    let every = Duration::from_millis(shared.limits.delta_every_ms);
+    let ended = loop {
+        tokio::select! {
+            biased;
+            ended = &mut sending => break ended,
+            () = tokio::time::sleep(every) => flush(&waiting, attempt, pieces).await,
+        }
+    };
+    drop(sending);
+    flush(&waiting, attempt, pieces).await;
+    let raw = std::mem::take(&mut lock(&waiting).raw);
+    let raw = keep(shared, &raw.freeze());
+    let attempt = attempt.clone();
+    Ok(match ended {
+        Ok(outcome) => Input::Answered { attempt, outcome, raw },
+        Err(SendError::Failed(error)) => Input::SendFailed { attempt, error, raw },
+        Err(SendError::Cancelled(partial)) => {
+            Input::SendStopped { attempt, text: partial.text, usage: partial.usage }
+        }
+    })
+}
+
+/// Logs the pieces that came since the last time.
+async fn flush(waiting: &Mutex<Waiting>, attempt: &AttemptId, pieces: &mpsc::Sender<Input>) {
+    let deltas = std::mem::take(&mut lock(waiting).deltas);
+    if !deltas.is_empty() {
+        // A queue that is gone belongs to a session that has ended.
+        drop(pieces.send(Input::Deltas { attempt: attempt.clone(), deltas }).await);
+    }
+}
+
+/// The raw answer as a blob, with secrets removed; not being able to keep it loses nothing that counts.
+fn keep(shared: &Shared, raw: &Bytes) -> Option<Digest> {
+    if raw.is_empty() {
+        return None;
+    }
+    let clean = (shared.ports.secrets)().redact(&String::from_utf8_lossy(raw));
+    shared.store.put_blob(clean.as_bytes()).ok()
+}
+
+/// Pieces that wait to be logged, and the raw answer so far.
+#[derive(Default)]
+struct Waiting {
+    deltas: Vec<ModelDelta>,
+    raw: BytesMut,
+}
+
+struct Show {
+    shared: Arc<Shared>,
+    session: SessionId,
+    attempt: AttemptId,
+    waiting: Arc<Mutex<Waiting>>,
+}
+
+impl Sink for Show {
+    fn delta(&mut self, delta: ModelDelta) {
+        let (session, attempt) = (self.session.clone(), self.attempt.clone());
+        self.shared.show(Live::Delta { session, attempt, delta: delta.clone() });
+        merge(&mut lock(&self.waiting).deltas, delta);
+    }
+
+    fn raw(&mut self, bytes: &Bytes) {
+        lock(&self.waiting).raw.extend_from_slice(bytes);
+    }
+}
+
+/// Pieces of the same kind become one.
+fn merge(deltas: &mut Vec<ModelDelta>, delta: ModelDelta) {
+    match (deltas.last_mut(), delta) {
+        (Some(ModelDelta::Text { text }), ModelDelta::Text { text: more })
+        | (Some(ModelDelta::Reasoning { text }), ModelDelta::Reasoning { text: more }) => {
+            text.push_str(&more)
+        }
+        (
+            Some(ModelDelta::Arguments { index, text, .. }),
+            ModelDelta::Arguments { index: same, name: None, text: more },
+        ) if *index == same => text.push_str(&more),
+        (_, delta) => deltas.push(delta),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn failure(message: String) -> ModelError {
+    ModelError {
+        class: ErrorClass::BadRequest,
+        message,
+        status: None,
+        retry_after_ms: None,
+        context_tokens: None,
+        usage: None,
+        partial_text: String::new(),
+    }
+}

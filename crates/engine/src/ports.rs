@@ -1,0 +1,81 @@
+//! The engine's ports: everything it takes from outside, so that a simulation can hand it other ones.
+//!
+//! Time, ids, chance, models, commands, documents' folder and secrets come in here; nothing in this crate reads a clock
+//! or makes an id by itself.
+
+use domain::event::ModelChoice;
+use domain::ids::Ids;
+use domain::model::ModelSnapshot;
+use futures_util::future::BoxFuture;
+use providers::{Body, SendResult, Sink};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tools::launch::Launcher;
+use tools::redact::Needles;
+
+/// All of them.
+#[derive(Clone)]
+pub struct Ports {
+    /// UTC time, for showing and for waits that survive a restart.
+    pub clock: Arc<dyn store::Clock>,
+    /// New ids.
+    pub ids: Arc<dyn Ids>,
+    /// A number from 0 to 999, for spreading waits.
+    pub jitter: Arc<dyn Fn() -> u64 + Send + Sync>,
+    /// Today's date in the person's zone, `2026-11-29`.
+    pub today: Arc<dyn Fn() -> String + Send + Sync>,
+    /// Models and the way to them.
+    pub models: Arc<dyn Models>,
+    /// How commands are started.
+    pub launcher: Arc<dyn Launcher>,
+    /// Where deleted things go.
+    pub bin: tools::Bin,
+    /// Private folder of the host for spools.
+    pub private: PathBuf,
+    /// Folders no command may see: the data folder, the runtime folder.
+    pub hide: Vec<PathBuf>,
+    /// Values that may stand in no event.
+    pub secrets: Arc<dyn Fn() -> Arc<Needles> + Send + Sync>,
+}
+
+/// Why a model can't be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// `model/none`, `provider/unknown`, `key/missing`, `keychain/locked`, …
+    pub code: String,
+    /// For the record.
+    pub message: String,
+}
+
+/// One attempt's request.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelRequest<'a> {
+    /// The step's frozen model.
+    pub model: &'a ModelSnapshot,
+    /// The whole body.
+    pub body: &'a Body,
+    /// The session's id.
+    pub conversation: &'a str,
+}
+
+/// Models and the way to them.
+pub trait Models: Send + Sync {
+    /// The capabilities of a chosen model; `None` when there is no such connection.
+    fn snapshot(&self, choice: &ModelChoice) -> Option<ModelSnapshot>;
+
+    /// Is there all it takes to ask this model? Gives the provider whose key will be used and where the key comes from;
+    /// `None` when none is needed.
+    fn ready<'a>(
+        &'a self,
+        model: &'a ModelSnapshot,
+    ) -> BoxFuture<'a, Result<Option<(String, String)>, Problem>>;
+
+    /// Sends one request and reads its answer to the end.
+    fn send<'a>(
+        &'a self,
+        request: ModelRequest<'a>,
+        sink: &'a mut dyn Sink,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, SendResult>;
+}

@@ -1,0 +1,111 @@
+//! The prompt cache: head and segments of a session's current prefix epoch, as bytes.
+//!
+//! It is what the last request held; the next one adds to it. It can always be built again from `request/prepared` events
+//! and blobs. Invariant: a body is head ‖ segments ‖ tail, and its digest is what the event says.
+
+use bytes::Bytes;
+use domain::digest::Digest;
+use domain::event::{Fact, RequestPrepared};
+use domain::ids::SessionId;
+use domain::state::Prefix;
+use providers::{Body, Dialect, Markers};
+use store::{ReadError, Reader};
+
+/// How many events are read at once.
+pub(crate) const PAGE: usize = 1_000;
+
+/// Why a request can't be rebuilt.
+#[derive(Debug, thiserror::Error)]
+pub enum RebuildError {
+    /// The log can't be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A part of a request can't be read.
+    #[error("a part of a request is missing or damaged: {0}")]
+    Part(#[from] store::BlobError),
+    /// An event can't be understood.
+    #[error(transparent)]
+    Decode(#[from] domain::event::DecodeError),
+}
+
+/// Head and segments of a prefix epoch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prompt {
+    /// Which prefix epoch; 0 before the first request.
+    pub epoch: u32,
+    /// Everything up to the first message.
+    pub head: Bytes,
+    /// The segments, oldest first.
+    pub segments: Vec<Bytes>,
+}
+
+impl Prompt {
+    /// What a session's current prefix epoch holds, from its log.
+    ///
+    /// # Errors
+    /// When the log or a blob can't be read.
+    pub fn load(reader: &Reader, session: &SessionId, prefix: &Prefix) -> Result<Self, RebuildError> {
+        let mut prompt = Self::default();
+        for fact in facts(reader, session, prefix.opened, prefix.last + 1)? {
+            if let Fact::RequestPrepared(prepared) = fact {
+                prompt.take(reader, &prepared)?;
+            }
+        }
+        Ok(prompt)
+    }
+
+    /// Takes in what a request added.
+    ///
+    /// # Errors
+    /// When a blob can't be read.
+    pub fn take(&mut self, reader: &Reader, prepared: &RequestPrepared) -> Result<(), store::BlobError> {
+        if let Some(head) = &prepared.head {
+            *self = Self { epoch: prepared.prefix_epoch, head: blob(reader, head)?, segments: Vec::new() };
+        }
+        for digest in &prepared.added {
+            self.segments.push(blob(reader, digest)?);
+        }
+        Ok(())
+    }
+
+    /// The body with cache markers at these segments.
+    #[must_use]
+    pub fn body(&self, dialect: &dyn Dialect, markers: &[u32]) -> Body {
+        let segments = markers.iter().filter_map(|at| usize::try_from(*at).ok()).collect();
+        Body::assemble(dialect, &self.head, &self.segments, &Markers { head: true, segments })
+    }
+
+    /// Where markers go: the newest segment, and the one before, which the last request had marked.
+    #[must_use]
+    pub fn markers(&self) -> Vec<u32> {
+        let count = u32::try_from(self.segments.len()).unwrap_or(u32::MAX);
+        (count.saturating_sub(2)..count).collect()
+    }
+}
+
+fn blob(reader: &Reader, digest: &Digest) -> Result<Bytes, store::BlobError> {
+    reader.blob(digest).map(Bytes::from)
+}
+
+/// The facts of a session from one sequence number up to, not including, another.
+///
+/// # Errors
+/// When the log can't be read.
+pub(crate) fn facts(
+    reader: &Reader,
+    session: &SessionId,
+    from: u64,
+    to: u64,
+) -> Result<Vec<Fact>, RebuildError> {
+    let mut facts = Vec::new();
+    let mut at = from;
+    while at < to {
+        let page = reader.events(session, at, PAGE.min(usize::try_from(to - at).unwrap_or(PAGE)))?;
+        let Some(last) = page.last() else { break };
+        at = last.seq + 1;
+        for recorded in page {
+            facts.extend(recorded.decode()?.fact);
+        }
+    }
+    Ok(facts)
+}

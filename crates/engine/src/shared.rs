@@ -1,0 +1,114 @@
+//! What all sessions of one engine share: the store, the ports, the tools, the fragments, the bounds.
+
+use crate::decide::Knowledge;
+use crate::limits::Limits;
+use crate::ports::Ports;
+use context::{Fragments, Registration};
+use domain::event::{CheckedCall, ModelChoice};
+use domain::ids::{AttemptId, CallId, SessionId};
+use domain::model::{ModelDelta, ModelSnapshot};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use store::StoreHandle;
+use tokio::sync::{Semaphore, broadcast};
+use tools::{Registry, Visibility, Visible};
+
+/// How many live pieces may wait for a slow listener before it misses some; the log has them all.
+const LIVE_QUEUE: usize = 1_024;
+
+/// What shows before it is in the log, for typing that doesn't stutter. Everything here is logged soon after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Live {
+    /// A piece of a streaming answer.
+    Delta {
+        /// The session.
+        session: SessionId,
+        /// The attempt.
+        attempt: AttemptId,
+        /// The piece.
+        delta: ModelDelta,
+    },
+    /// Output of a running call.
+    Output {
+        /// The session.
+        session: SessionId,
+        /// The call.
+        call: CallId,
+        /// The text.
+        text: String,
+    },
+    /// The store can't be written for now; work waits.
+    Stalled {
+        /// The session.
+        session: SessionId,
+        /// The store's words.
+        why: String,
+    },
+}
+
+pub(crate) struct Shared {
+    pub(crate) store: StoreHandle,
+    pub(crate) ports: Ports,
+    pub(crate) limits: Limits,
+    pub(crate) tool_limits: Arc<tools::Limits>,
+    pub(crate) tools: Visible,
+    pub(crate) fragments: Fragments,
+    pub(crate) live: broadcast::Sender<Live>,
+    pub(crate) slots: Arc<Semaphore>,
+    pub(crate) attended: AtomicBool,
+    pub(crate) closing: AtomicBool,
+    _kept: Vec<Registration>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        store: StoreHandle,
+        ports: Ports,
+        limits: Limits,
+        tool_limits: tools::Limits,
+    ) -> Result<Self, tools::registry::RegistryError> {
+        let tools = Registry::builtin(&tool_limits)?.visible(&Visibility::default());
+        let fragments = Fragments::default();
+        let kept = context::head::builtin(&fragments);
+        Ok(Self {
+            store,
+            ports,
+            slots: Arc::new(Semaphore::new(limits.running_turns)),
+            limits,
+            tool_limits: Arc::new(tool_limits),
+            tools,
+            fragments,
+            live: broadcast::channel(LIVE_QUEUE).0,
+            attended: AtomicBool::new(true),
+            closing: AtomicBool::new(false),
+            _kept: kept,
+        })
+    }
+
+    pub(crate) fn closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn show(&self, live: Live) {
+        // Nobody watching is no error.
+        drop(self.live.send(live));
+    }
+}
+
+impl Knowledge for Shared {
+    fn model(&self, choice: &ModelChoice) -> Option<ModelSnapshot> {
+        self.ports.models.snapshot(choice)
+    }
+
+    fn check(&self, name: &str, arguments: &str) -> CheckedCall {
+        match self.tools.check(name, arguments) {
+            Ok(call) => CheckedCall::Good {
+                version: call.version(),
+                arguments: call.arguments().to_owned(),
+                digest: call.digest(),
+                mended: !call.repairs().is_empty(),
+            },
+            Err(error) => CheckedCall::Bad { error },
+        }
+    }
+}

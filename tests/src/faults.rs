@@ -1,0 +1,52 @@
+//! Dying at a chosen append.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use store::{Fate, Faults, Point};
+
+/// Kills the process at the n-th append (from 0), before it begins or after its commit; counts appends otherwise.
+#[derive(Debug)]
+pub struct DieAt {
+    at: Option<(u64, Point)>,
+    appends: AtomicU64,
+    dead: AtomicBool,
+}
+
+impl DieAt {
+    /// Never dies.
+    #[must_use]
+    pub fn never() -> Self {
+        Self { at: None, appends: AtomicU64::new(0), dead: AtomicBool::new(false) }
+    }
+
+    /// Dies at this append.
+    #[must_use]
+    pub fn append(n: u64, point: Point) -> Self {
+        Self { at: Some((n, point)), ..Self::never() }
+    }
+
+    /// Appends begun so far.
+    #[must_use]
+    pub fn appends(&self) -> u64 {
+        self.appends.load(Ordering::Relaxed)
+    }
+
+    /// Is the process dead?
+    #[must_use]
+    pub fn is_dead(&self) -> bool {
+        self.dead.load(Ordering::Relaxed)
+    }
+}
+
+impl Faults for DieAt {
+    fn reach(&self, point: Point) -> Fate {
+        let number = match point {
+            Point::BeforeBegin => self.appends.fetch_add(1, Ordering::Relaxed),
+            Point::BeforeCommit | Point::AfterCommit => self.appends().saturating_sub(1),
+        };
+        if self.is_dead() || self.at == Some((number, point)) {
+            self.dead.store(true, Ordering::Relaxed);
+            return Fate::Die;
+        }
+        Fate::Go
+    }
+}

@@ -1,0 +1,218 @@
+//! The rig and its processes: one store folder, one project folder, one world; processes come and go.
+
+use crate::faults::DieAt;
+use crate::world::{CountedClock, CountedIds, CountingShell, World};
+use domain::call::Mode;
+use domain::event::{Event, ModelChoice, Recorded, SessionCreated};
+use domain::ids::{FolderId, SessionId};
+use domain::model::ModelSnapshot;
+use engine::{Engine, Limits, ModelRequest, Models, Ports, Problem};
+use futures_util::future::BoxFuture;
+use providers::{Connection, Player, Proxy, Request, Script, SendResult, Sink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use store::{Options, Reader, Store};
+use tokio_util::sync::CancellationToken;
+use tools::Cage;
+
+/// Everything that outlives a process.
+pub struct Rig {
+    _home: tempfile::TempDir,
+    data: PathBuf,
+    folder: PathBuf,
+    script: Script,
+    /// What happened outside.
+    pub world: Arc<World>,
+    /// The mode of the session.
+    pub mode: Mode,
+    /// How strong the cage claims to be.
+    pub cage: Cage,
+    /// Is there somebody to ask?
+    pub attended: bool,
+    /// The loop's bounds.
+    pub limits: Limits,
+}
+
+/// One process over a rig.
+pub struct Process {
+    /// The engine.
+    pub engine: Arc<Engine>,
+    /// The model.
+    pub player: Arc<Player>,
+    /// The faults it runs under.
+    pub faults: Arc<DieAt>,
+    _store: Store,
+}
+
+/// The one session every rig has.
+#[must_use]
+pub fn session() -> SessionId {
+    SessionId::from_bits((1 << 64) | 0x7000_8000_0000_0000)
+}
+
+impl Rig {
+    /// A rig whose model plays this script; the folder holds `notes.txt` and `AGENTS.md`.
+    ///
+    /// # Panics
+    /// When the script can't be read or the folders can't be made.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "a rig that can't be made ends the test")]
+    pub fn new(script: &str) -> Self {
+        // Memory instead of a disk where there is some: a kill of the process is simulated, not of the machine.
+        let shared_memory = Path::new("/dev/shm");
+        let home = if shared_memory.is_dir() {
+            tempfile::tempdir_in(shared_memory).expect("a temporary folder")
+        } else {
+            tempfile::tempdir().expect("a temporary folder")
+        };
+        let (data, folder) = (home.path().join("data"), home.path().join("project"));
+        std::fs::create_dir_all(&data).expect("the data folder");
+        std::fs::create_dir_all(&folder).expect("the project folder");
+        std::fs::write(folder.join("notes.txt"), "one\ntwo\nthree\n").expect("a file");
+        std::fs::write(folder.join("AGENTS.md"), "Keep notes in English.\n").expect("a file");
+        Self {
+            _home: home,
+            data,
+            folder,
+            script: Script::parse(script).expect("a script"),
+            world: Arc::default(),
+            mode: Mode::Ask,
+            cage: Cage::Full,
+            attended: true,
+            limits: Limits::default(),
+        }
+    }
+
+    /// The project folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A file of the project folder; empty when it isn't there.
+    #[must_use]
+    pub fn file(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.join(name)).unwrap_or_default()
+    }
+
+    /// Starts a process. Must be called inside a current-thread runtime.
+    ///
+    /// # Panics
+    /// When the store can't be opened.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "a rig that can't start ends the test")]
+    pub fn start(&self, faults: DieAt) -> Process {
+        let faults = Arc::new(faults);
+        let clock = Arc::new(CountedClock(Arc::clone(&self.world)));
+        let injected: Arc<dyn store::Faults> = Arc::clone(&faults) as _;
+        let options = Options::inline(Arc::clone(&clock) as _).with_faults(injected);
+        let store = Store::open(&self.data, options).expect("the store opens");
+        let player = Arc::new(Player::new(self.script.clone()));
+        let ports = Ports {
+            clock,
+            ids: Arc::new(CountedIds(Arc::clone(&self.world))),
+            jitter: Arc::new(|| 500),
+            today: Arc::new(|| "2026-11-29".to_owned()),
+            models: Arc::new(Played(Arc::clone(&player))),
+            launcher: Arc::new(CountingShell { world: Arc::clone(&self.world), cage: self.cage }),
+            bin: tools::Bin::Blobs,
+            private: self.data.join("private"),
+            hide: vec![self.data.clone()],
+            secrets: {
+                let none = Arc::new(tools::redact::Needles::new(Vec::<String>::new()));
+                Arc::new(move || Arc::clone(&none))
+            },
+        };
+        let engine = Engine::start(store.handle(), ports, self.limits.clone(), tools::Limits::default())
+            .expect("the engine starts");
+        engine.set_attended(self.attended);
+        Process { engine, player, faults, _store: store }
+    }
+
+    /// The session as it is created.
+    #[must_use]
+    pub fn created(&self) -> SessionCreated {
+        SessionCreated {
+            folder: FolderId::from_bits(1),
+            root: self.folder.to_string_lossy().into_owned(),
+            mode: self.mode,
+            model: Some(ModelChoice { provider: "scripted".into(), model: "script".into() }),
+            tour: false,
+        }
+    }
+
+    /// Everything recorded of the session.
+    ///
+    /// # Panics
+    /// When it can't be read.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "an unreadable log ends the test")]
+    pub fn log(&self, session: &SessionId) -> Vec<Recorded> {
+        let reader = Reader::open(&self.data).expect("the store is readable");
+        reader.events(session, 0, usize::MAX >> 1).expect("the log is readable")
+    }
+
+    /// The same, decoded.
+    ///
+    /// # Panics
+    /// When an event can't be decoded.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "an unreadable log ends the test")]
+    pub fn events(&self, session: &SessionId) -> Vec<Event> {
+        self.log(session).into_iter().map(|event| event.decode().expect("every event decodes")).collect()
+    }
+
+    /// What audit and verification find wrong; empty when all is well.
+    ///
+    /// # Panics
+    /// When the log can't be read.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "an unreadable log ends the test")]
+    pub fn findings(&self, session: &SessionId, epoch: u64) -> Vec<String> {
+        let reader = Reader::open(&self.data).expect("the store is readable");
+        let verdict = engine::verify::verify(&reader, session, epoch).expect("the log is readable");
+        let mut findings: Vec<String> = verdict.findings.iter().map(|f| format!("{f:?}")).collect();
+        findings.extend(reader.verify_projections().expect("the lists are readable"));
+        findings
+    }
+}
+
+/// The script as the engine's models.
+struct Played(Arc<Player>);
+
+impl Models for Played {
+    fn snapshot(&self, choice: &ModelChoice) -> Option<ModelSnapshot> {
+        (choice.provider == "scripted").then(|| ModelSnapshot {
+            provider: choice.provider.clone(),
+            dialect: "scripted".into(),
+            model: choice.model.clone(),
+            context_tokens: Some(100_000),
+            max_output_tokens: 4_096,
+            parallel_calls: true,
+            calls_as_text: false,
+        })
+    }
+
+    fn ready<'a>(&'a self, _: &'a ModelSnapshot) -> BoxFuture<'a, Result<Option<(String, String)>, Problem>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn send<'a>(
+        &'a self,
+        request: ModelRequest<'a>,
+        sink: &'a mut dyn Sink,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, SendResult> {
+        Box::pin(async move {
+            let nowhere = Connection::new("scripted", "scripted", "http://127.0.0.1:9", None, Proxy::System);
+            let Ok(connection) = nowhere else { unreachable!("the address is a good one") };
+            let request = Request {
+                connection: &connection,
+                model: request.model,
+                body: request.body,
+                conversation: request.conversation,
+            };
+            self.0.send(request, sink, cancel).await
+        })
+    }
+}

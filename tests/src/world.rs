@@ -1,0 +1,90 @@
+//! The world outside: commands that are counted instead of run, and ports that count instead of asking the system.
+
+use domain::ids::Ids;
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tools::Cage;
+use tools::launch::{Ended, Exit, LaunchError, Launcher, Order, Running};
+
+/// What happened outside, over all processes.
+#[derive(Debug, Default)]
+pub struct World {
+    commands: Mutex<Vec<String>>,
+    ids: AtomicU64,
+    now: AtomicU64,
+}
+
+impl World {
+    /// The commands that ran, in order.
+    #[must_use]
+    pub fn commands(&self) -> Vec<String> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Ids that count up over all processes, spread so that no two look alike.
+pub struct CountedIds(pub Arc<World>);
+
+impl Ids for CountedIds {
+    fn next(&self) -> u128 {
+        let n = self.0.ids.fetch_add(1, Ordering::Relaxed) + 1;
+        (u128::from(n) << 64) | 0x7000_8000_0000_0000
+    }
+}
+
+/// A clock that moves by one millisecond each time it is read.
+pub struct CountedClock(pub Arc<World>);
+
+impl store::Clock for CountedClock {
+    fn now_ms(&self) -> u64 {
+        1_900_000_000_000 + self.0.now.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// A shell that counts: `echo WORDS` prints them, `fail` ends with code 1, everything else prints nothing.
+pub struct CountingShell {
+    /// Where it counts.
+    pub world: Arc<World>,
+    /// How strong the cage claims to be.
+    pub cage: Cage,
+}
+
+impl Launcher for CountingShell {
+    fn cage(&self) -> Cage {
+        self.cage
+    }
+
+    fn launch(&self, order: &Order) -> Result<Box<dyn Running>, LaunchError> {
+        let command = order.args.last().cloned().unwrap_or_default();
+        self.world.commands.lock().unwrap_or_else(PoisonError::into_inner).push(command.clone());
+        let mut out = tempfile::tempfile().map_err(|error| LaunchError(error.to_string()))?;
+        if let Some(words) = command.strip_prefix("echo ") {
+            writeln!(out, "{words}").map_err(|error| LaunchError(error.to_string()))?;
+        }
+        std::io::Seek::rewind(&mut out).map_err(|error| LaunchError(error.to_string()))?;
+        let code = i32::from(command.starts_with("fail"));
+        Ok(Box::new(Ran { out: Some(out), code }))
+    }
+}
+
+struct Ran {
+    out: Option<File>,
+    code: i32,
+}
+
+impl Running for Ran {
+    fn pipes(&mut self) -> (Option<File>, Option<File>) {
+        (self.out.take(), None)
+    }
+
+    fn wait_timeout(&self, _: Duration) -> Option<Ended> {
+        Some(Ended { exit: Exit::Code(self.code), leftovers: Vec::new(), more_leftovers: 0 })
+    }
+
+    fn kill(&self) -> Option<Ended> {
+        Some(Ended { exit: Exit::Killed, leftovers: Vec::new(), more_leftovers: 0 })
+    }
+}
