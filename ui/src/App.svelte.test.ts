@@ -1,8 +1,124 @@
-import { render, screen } from '@testing-library/svelte';
+// The page as a whole over the stand-in: start, open, say, answer, look at settings, and hold what breaks.
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
 import App from './App.svelte';
+import { FakeBackend, type World } from './protocol/fake/fake';
+import { sampleWorld } from './protocol/fake/sample';
+import { story } from './protocol/fake/story';
+import { en, zh } from './protocol/fake/words';
 
-test('the root component has one top heading', () => {
-  render(App);
-  expect(screen.getAllByRole('heading', { level: 1 }).map((h) => h.textContent)).toEqual(['Daybook']);
+const NOW = Date.UTC(2026, 10, 29, 9, 41);
+
+function backend(part: Partial<World> = {}, language: 'en' | 'zh-CN' = 'en'): FakeBackend {
+  const now = () => NOW;
+  const words = language === 'en' ? en : zh;
+  const world = sampleWorld(language, NOW);
+  return new FakeBackend({
+    ...world,
+    script: story(words, now),
+    pause: () => Promise.resolve(),
+    now,
+    ...part,
+  });
+}
+
+test('the start page has one top heading and needs no session', async () => {
+  render(App, { backend: backend({ summaries: [] }) });
+  await screen.findByText('Lantern Bakery site');
+  expect(screen.getAllByRole('heading', { level: 1 }).map((h) => h.textContent)).toEqual([
+    'Drop a project folder here.',
+  ]);
+  expect(screen.queryByRole('navigation')).toBeNull();
+});
+
+test('d11_starting_opens_no_session', async () => {
+  const fake = backend();
+  render(App, { backend: fake });
+  await screen.findByRole('navigation', { name: 'Projects and sessions' });
+  expect(fake.asked.map((command) => command.name)).not.toContain('open_session');
+});
+
+test('choosing a folder begins a session in it with the chosen mode and model', async () => {
+  const fake = backend({ summaries: [] });
+  render(App, { backend: fake });
+  await userEvent.click(screen.getByRole('button', { name: 'Choose a folder…' }));
+  await screen.findByText('What would you like done?');
+  expect(fake.asked.find((command) => command.name === 'create_session')).toEqual({
+    name: 'create_session',
+    args: { folder: 'fol_0', mode: 'ask', model: { provider: 'anthropic', model: 'claude-sonnet' } },
+  });
+});
+
+test('a dropped folder begins a session; anything else is refused in words', async () => {
+  const fake = backend({ summaries: [] });
+  render(App, { backend: fake });
+  await screen.findByText('Lantern Bakery site');
+  fake.announce({ kind: 'drop_refused', name: 'notes.txt' });
+  expect(await screen.findByRole('alert')).toHaveTextContent('“notes.txt” isn’t a folder.');
+  const folder = fake.world.folders[1];
+  if (!folder) throw new Error('the sample has folders');
+  fake.announce({ kind: 'folder_dropped', folder });
+  await screen.findByText('What would you like done?');
+  expect(fake.asked.at(-2)).toMatchObject({ name: 'create_session', args: { folder: 'fol_1' } });
+});
+
+test('the tour says that no AI is involved and offers the first words', async () => {
+  render(App, { backend: backend({ summaries: [] }) });
+  await userEvent.click(screen.getByRole('button', { name: 'Take the tour, no account needed' }));
+  expect(await screen.findByText('This is a guided tour. No AI is involved.')).toBeVisible();
+  expect(screen.getByRole('textbox', { name: 'Message' })).toHaveValue('Show me how this works.');
+  expect(screen.queryByRole('button', { name: /Model/ })).toBeNull();
+});
+
+test('the tabs are Plan and Changes and nothing that comes later', async () => {
+  render(App, { backend: backend() });
+  await userEvent.click(await screen.findByRole('button', { name: /Order form on phones/ }));
+  const tabs = within(await screen.findByRole('tablist')).getAllByRole('tab');
+  expect(tabs.map((tab) => tab.textContent?.trim().split(' ')[0])).toEqual(['Plan', 'Changes']);
+});
+
+test('the whole page is in Chinese when that is chosen, and the document says so', async () => {
+  render(App, { backend: backend({ summaries: [] }, 'zh-CN') });
+  expect(await screen.findByRole('heading', { level: 1, name: '把项目文件夹拖到这里。' })).toBeVisible();
+  expect(document.documentElement.lang).toBe('zh-CN');
+  await userEvent.click(screen.getByRole('button', { name: 'English' }));
+  expect(await screen.findByRole('heading', { level: 1, name: 'Drop a project folder here.' })).toBeVisible();
+  expect(document.documentElement.lang).toBe('en');
+});
+
+test('settings keep theme and language, and put them on the document', async () => {
+  const fake = backend();
+  render(App, { backend: fake });
+  await userEvent.click(await screen.findByRole('button', { name: 'Settings' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Appearance and language' }));
+  await userEvent.click(screen.getByRole('radio', { name: 'Dark' }));
+  expect(document.documentElement).toHaveAttribute('data-theme', 'dark');
+  expect(fake.world.settings.theme).toBe('dark');
+});
+
+test('a key goes to the backend once and is nowhere in the page afterwards', async () => {
+  const fake = backend();
+  const { container } = render(App, { backend: fake });
+  await userEvent.click(await screen.findByRole('button', { name: 'Settings' }));
+  const line = screen.getByText('OpenAI').closest('li');
+  if (!line) throw new Error('a service is a list item');
+  await userEvent.click(within(line).getByRole('button', { name: 'Connect…' }));
+  const field = screen.getByLabelText('Key for OpenAI');
+  expect(field).toHaveAttribute('type', 'password');
+  await userEvent.type(field, 'sk-canary{Enter}');
+  await waitFor(() => expect(screen.queryByLabelText('Key for OpenAI')).toBeNull());
+  const sent = fake.asked.filter((command) => command.name === 'set_key');
+  expect(sent).toEqual([{ name: 'set_key', args: { provider: 'openai', key: 'sk-canary' } }]);
+  expect(container.innerHTML).not.toContain('sk-canary');
+  expect(JSON.stringify({ ...localStorage })).not.toContain('sk-canary');
+});
+
+test('what cannot be done is said in words, on the page it was asked from', async () => {
+  const fake = backend({ folders: [{ id: 'gone', name: 'Gone', place: '~', exists: true }], summaries: [] });
+  render(App, { backend: fake });
+  const folder = await screen.findByRole('button', { name: /Gone/ });
+  fake.world.folders = [];
+  await userEvent.click(folder);
+  expect(await screen.findByRole('alert')).toHaveTextContent('The folder isn’t there any more.');
 });

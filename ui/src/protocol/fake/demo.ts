@@ -1,0 +1,39 @@
+// The stand-in as the development page and screenshots use it. The address says what it looks like:
+// `?lang=zh&theme=dark&size=large&empty=1&problem=1`.
+import { FakeBackend } from './fake';
+import { heavyViews } from './heavy';
+import { sampleWorld } from './sample';
+import { story } from './story';
+import { en, zh } from './words';
+
+export function demoBackend(query: URLSearchParams): FakeBackend {
+  const language = query.get('lang') === 'zh' ? 'zh-CN' : 'en';
+  const now = () => Date.now();
+  const world = sampleWorld(language, now());
+  const pace = Number(query.get('pace') ?? '1');
+  world.settings.theme = query.get('theme') ?? 'system';
+  world.settings.text_size = query.get('size') ?? 'normal';
+  if (query.has('empty')) Object.assign(world, { summaries: [], folders: world.folders.slice(0, 1) });
+  if (query.has('problem')) world.app.keychain = 'missing';
+  for (const view of heavyViews(now(), world)) {
+    world.views.set(view.id, view);
+    if (query.has('heavy')) {
+      const { id, title, folder, tour } = view;
+      world.summaries.push({
+        id,
+        title,
+        folder,
+        tour,
+        updated: now() - 86_400_000,
+        state: 'idle',
+        needs_you: 0,
+      });
+    }
+  }
+  const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms * pace));
+  const script = story(language === 'zh-CN' ? zh : en, now);
+  const backend = new FakeBackend({ ...world, script, pause, now });
+  // Test runs push patches from outside; only test builds have this door.
+  Object.assign(globalThis, { fake: backend });
+  return backend;
+}

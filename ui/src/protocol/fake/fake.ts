@@ -1,0 +1,245 @@
+// A stand-in for the engine: keeps sessions in memory, answers every command, and delivers what a script puts forward.
+//
+// For tests, the development page and screenshots only; it never reaches a shipped page. It keeps the same promises as
+// the real one: patches in order by sequence number, a view that equals their fold, answers bound to a digest.
+import { Failure, type Backend } from '../backend';
+import type { Command } from '../generated/Command';
+import type { FileChange } from '../generated/FileChange';
+import type { FileDiff } from '../generated/FileDiff';
+import type { Folder } from '../generated/Folder';
+import type { Notification } from '../generated/Notification';
+import type { Patch } from '../generated/Patch';
+import type { Provider } from '../generated/Provider';
+import type { Reply } from '../generated/Reply';
+import type { SessionSummary } from '../generated/SessionSummary';
+import type { SessionView } from '../generated/SessionView';
+import type { Settings } from '../generated/Settings';
+import type { Topic } from '../generated/Topic';
+import type { AppInfo } from '../generated/AppInfo';
+import { advance } from './advance';
+import { answerProviders } from './services';
+
+/** What a script may do when something is asked of its session. */
+export interface Stage {
+  readonly id: string;
+  readonly view: SessionView;
+  /** Puts patches forward as one event. */
+  push(...patches: Patch[]): void;
+  pause(ms: number): Promise<void>;
+}
+
+/** Reacts to commands that touch one session. Returns when it has nothing more to say. */
+export type Script = (stage: Stage, command: Command) => Promise<void> | void;
+
+export interface World {
+  app: AppInfo;
+  folders: Folder[];
+  settings: Settings;
+  providers: Provider[];
+  summaries: SessionSummary[];
+  views: Map<string, SessionView>;
+  changes: FileChange[];
+  diffs: Map<string, FileDiff>;
+  script: Script;
+  /** Waits; a test passes one that returns at once. */
+  pause: (ms: number) => Promise<void>;
+  /** The moment things happen at. */
+  now: () => number;
+}
+
+interface Listener {
+  topic: Topic;
+  on: (batch: Notification[]) => void;
+}
+
+export class FakeBackend implements Backend {
+  /** Everything that was asked, oldest first. */
+  readonly asked: Command[] = [];
+  readonly world: World;
+  #listeners = new Set<Listener>();
+  #made = 0;
+  #sent = new Map<string, string>();
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  async call(command: Command): Promise<Reply> {
+    this.asked.push(command);
+    // Arguments travel as text in the window, so what can't be sent must not work here either.
+    return structuredClone(this.#answer(structuredClone(command)));
+  }
+
+  subscribe(topic: Topic, on: (batch: Notification[]) => void): () => void {
+    const listener = { topic, on };
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Delivers to whoever listens to the lists. */
+  announce(...batch: Notification[]): void {
+    for (const { topic, on } of this.#listeners) if (topic.kind === 'store') on(batch);
+  }
+
+  /** Puts patches forward in a session as one event. */
+  push(session: string, ...patches: Patch[]): void {
+    const view = this.#view(session);
+    view.seq += 1;
+    for (const patch of patches) advance(view, patch);
+    this.#deliver(session, { kind: 'session', session, seq: view.seq, patches: structuredClone(patches) });
+    this.#summarise(view);
+  }
+
+  /** Tells the page that it fell behind. */
+  resync(session: string): void {
+    this.#deliver(session, { kind: 'resync', session });
+  }
+
+  #deliver(session: string, notification: Notification): void {
+    for (const { topic, on } of this.#listeners) {
+      if (topic.kind === 'session' && topic.session === session) on([notification]);
+    }
+  }
+
+  #answer(command: Command): Reply {
+    const { world } = this;
+    switch (command.name) {
+      case 'app':
+        return { kind: 'app', value: world.app };
+      case 'sessions':
+        return { kind: 'sessions', value: world.summaries };
+      case 'folders':
+        return { kind: 'folders', value: world.folders };
+      case 'choose_folder':
+        return { kind: 'folder', value: world.folders[0] ?? null };
+      case 'settings':
+        return { kind: 'settings', value: world.settings };
+      case 'save_settings':
+        world.settings = command.args.settings;
+        return { kind: 'settings', value: world.settings };
+      case 'changes':
+        return { kind: 'changes', value: world.changes };
+      case 'diff':
+        return { kind: 'diff', value: this.#diff(command.args.path) };
+      case 'create_session':
+        return { kind: 'created', value: { session: this.#create(command.args.folder, false) } };
+      case 'start_tour':
+        return { kind: 'created', value: { session: this.#create(world.folders[0]?.id ?? '', true) } };
+      case 'open_session':
+        return { kind: 'session', value: this.#view(command.args.session) };
+      case 'providers':
+      case 'set_key':
+      case 'forget_key':
+      case 'save_provider':
+      case 'remove_provider':
+      case 'check_provider':
+        world.providers = answerProviders(world.providers, command);
+        return { kind: 'providers', value: world.providers };
+      default:
+        return this.#inSession(command);
+    }
+  }
+
+  #inSession(command: Extract<Command, { args: { session: string } }>): Reply {
+    const view = this.#view(command.args.session);
+    if (command.name === 'approve') checkDigest(view, command.args.approval, command.args.digest);
+    if (command.name === 'send') {
+      const known = this.#sent.get(command.args.command);
+      if (known) return { kind: 'sent', value: { message: known, seq: view.seq } };
+      const message = this.#id('msg');
+      this.#sent.set(command.args.command, message);
+      this.#play(view, command);
+      return { kind: 'sent', value: { message, seq: view.seq } };
+    }
+    this.#play(view, command);
+    return { kind: 'done' };
+  }
+
+  #play(view: SessionView, command: Command): void {
+    const stage: Stage = {
+      id: view.id,
+      view,
+      push: (...patches) => this.push(view.id, ...patches),
+      pause: this.world.pause,
+    };
+    // A script goes on after the command was answered, as the engine does.
+    queueMicrotask(() => void this.world.script(stage, command));
+  }
+
+  #create(folderId: string, tour: boolean): string {
+    const folder = this.world.folders.find((line) => line.id === folderId);
+    if (!folder) throw new Failure({ code: 'folder/missing', message: `no folder ${folderId}`, hint: null });
+    const id = this.#id('ses');
+    const { mode, model } = this.world.settings;
+    this.world.views.set(id, emptyView(id, folder, { mode, model: tour ? null : model, tour }));
+    this.#summarise(this.#view(id));
+    return id;
+  }
+
+  #summarise(view: SessionView): void {
+    const summary = summaryOf(view, this.world.now());
+    this.world.summaries = [summary, ...this.world.summaries.filter((line) => line.id !== view.id)];
+    this.announce({ kind: 'summary', summary });
+  }
+
+  #view(id: string): SessionView {
+    const view = this.world.views.get(id);
+    if (!view) throw new Failure({ code: 'session/unknown', message: `no session ${id}`, hint: null });
+    return view;
+  }
+
+  #diff(path: string): FileDiff {
+    return this.world.diffs.get(path) ?? { path, no_hunks: 'same', hunks: [] };
+  }
+
+  #id(kind: string): string {
+    this.#made += 1;
+    return `${kind}_made${this.#made}`;
+  }
+}
+
+export function emptyView(
+  id: string,
+  folder: Folder,
+  about: Pick<SessionView, 'mode' | 'model' | 'tour'>,
+): SessionView {
+  return {
+    ...about,
+    id,
+    title: '',
+    folder,
+    activity: { kind: 'idle' },
+    seq: 0,
+    entries: [],
+    plan: null,
+    waiting: [],
+    changed_files: 0,
+    tokens: { input: 0, cached: 0, output: 0 },
+    read_only: null,
+  };
+}
+
+function summaryOf(view: SessionView, updated: number): SessionSummary {
+  const kind = view.activity.kind;
+  const waits = kind === 'needs_you' ? view.activity.kind === 'needs_you' && view.activity.count : 0;
+  const state = kind === 'idle' ? 'idle' : kind === 'needs_you' ? 'needs_you' : 'working';
+  const { id, title, folder, tour } = view;
+  return { id, title, folder, tour, updated, state, needs_you: waits || 0 };
+}
+
+/** An approval is answered with the digest of what was shown, or not at all. */
+function checkDigest(view: SessionView, approval: string, digest: string): void {
+  const open = view.entries.some(
+    ({ body }) =>
+      body.kind === 'approval' &&
+      body.approval.id === approval &&
+      body.approval.digest === digest &&
+      body.approval.state.kind === 'open',
+  );
+  if (open) return;
+  throw new Failure({
+    code: 'approval/changed',
+    message: `approval ${approval} isn't open with this digest`,
+    hint: null,
+  });
+}

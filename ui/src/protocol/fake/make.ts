@@ -1,0 +1,83 @@
+// Short ways to write what an engine would send: entries, calls, requests.
+import type { ApprovalView } from '../generated/ApprovalView';
+import type { CallView } from '../generated/CallView';
+import type { DiffLine } from '../generated/DiffLine';
+import type { Entry } from '../generated/Entry';
+import type { EntryBody } from '../generated/EntryBody';
+import type { FileDiff } from '../generated/FileDiff';
+
+export function entry(key: string, time: number, body: EntryBody): Entry {
+  return { key, time, body };
+}
+
+export function said(key: string, time: number, text: string): Entry {
+  return entry(key, time, { kind: 'said', text });
+}
+
+export function answer(key: string, time: number, text: string, streaming = false, reasoning = ''): Entry {
+  return entry(key, time, { kind: 'answer', text, reasoning, streaming });
+}
+
+export function calls(key: string, time: number, ...list: CallView[]): Entry {
+  return entry(key, time, { kind: 'calls', calls: list });
+}
+
+export function call(
+  id: string,
+  tool: string,
+  facts: CallView['facts'],
+  part: Partial<CallView> = {},
+): CallView {
+  const rest = { state: 'done', ms: 400, added: null, removed: null, output: '', error: null } as const;
+  return { id, tool, facts, ...rest, ...part };
+}
+
+export function approval(id: string, part: Partial<ApprovalView> = {}): ApprovalView {
+  return {
+    id,
+    call: `cal_${id}`,
+    tool: 'run_command',
+    digest: `sha256:${id}`,
+    act: 'run',
+    facts: { command: 'npm test' },
+    can_touch: ['.'],
+    cannot_touch: ['outside_folder', 'network'],
+    risk: 2,
+    undo: 'partly',
+    exact: 'npm test',
+    diff: null,
+    suspicious: false,
+    state: { kind: 'open' },
+    model_says: null,
+    ...part,
+  };
+}
+
+export function end(
+  key: string,
+  time: number,
+  reason: string,
+  facts: Record<string, string>,
+  ms: number,
+): Entry {
+  return entry(key, time, { kind: 'turn_end', end: reason, facts, ms });
+}
+
+/** A difference from lines that begin with a blank, `+` or `-`. */
+export function diff(path: string, start: number, text: string): FileDiff {
+  const lines: DiffLine[] = text.split('\n').map((line) => ({
+    kind: line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : 'same',
+    spans: spans(line.slice(1)),
+  }));
+  return { path, no_hunks: null, hunks: [{ old_start: start, new_start: start, lines }] };
+}
+
+/** Words between ⟦ and ⟧ are the ones that differ. */
+function spans(text: string): DiffLine['spans'] {
+  return text
+    .split(/(⟦[^⟧]*⟧)/)
+    .filter(Boolean)
+    .map((piece) =>
+      piece.startsWith('⟦') ? { text: piece.slice(1, -1), changed: true } : { text: piece, changed: false },
+    );
+}

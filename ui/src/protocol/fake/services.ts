@@ -1,0 +1,34 @@
+// The stand-in's services: keys are "stored" by noting that there is one, and a check answers by the address.
+import type { Command } from '../generated/Command';
+import type { Provider } from '../generated/Provider';
+
+type About = Extract<
+  Command,
+  { name: 'providers' | 'set_key' | 'forget_key' | 'save_provider' | 'remove_provider' | 'check_provider' }
+>;
+
+export function answerProviders(all: Provider[], command: About): Provider[] {
+  switch (command.name) {
+    case 'providers':
+      return all;
+    case 'set_key':
+      return change(all, command.args.provider, { key: 'stored', check: null });
+    case 'forget_key':
+      return change(all, command.args.provider, { key: 'missing', check: null });
+    case 'remove_provider':
+      return all.filter((provider) => provider.id !== command.args.provider);
+    case 'check_provider':
+      return change(all, command.args.provider, { check: { ok: true, class: null, message: null } });
+    case 'save_provider': {
+      const draft = command.args.provider;
+      const { name, dialect, base_url, models } = draft;
+      if (draft.id !== null) return change(all, draft.id, { name, dialect, base_url, models, check: null });
+      const id = `own_${all.length}`;
+      return [...all, { id, name, dialect, base_url, models, key: 'missing', custom: true, check: null }];
+    }
+  }
+}
+
+function change(all: Provider[], id: string, part: Partial<Provider>): Provider[] {
+  return all.map((provider) => (provider.id === id ? { ...provider, ...part } : provider));
+}

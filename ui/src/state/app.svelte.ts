@@ -1,0 +1,163 @@
+// The page as a whole: where the person is, what is open, and the lists around it.
+//
+// Starting never waits for the last conversation: the lists are read, the start page is shown, and a session is opened
+// only when someone goes there.
+import { createContext } from 'svelte';
+import { ask, failureOf, type Backend, type Failure } from '../protocol/backend';
+import type { AppInfo } from '../protocol/generated/AppInfo';
+import type { Folder } from '../protocol/generated/Folder';
+import type { Notification } from '../protocol/generated/Notification';
+import { Changes } from './changes.svelte';
+import { Drafts } from './drafts.svelte';
+import { LiveSession } from './live.svelte';
+import { Providers } from './providers.svelte';
+import { SessionList } from './sessions.svelte';
+import { SettingsState } from './settings.svelte';
+
+export type SettingsPage = 'models' | 'look';
+export type Place =
+  | { view: 'welcome' }
+  | { view: 'session'; id: string }
+  | { view: 'settings'; page: SettingsPage; back: Place };
+
+export class App {
+  readonly backend: Backend;
+  readonly settings: SettingsState;
+  readonly sessions = new SessionList();
+  readonly providers: Providers;
+  readonly drafts: Drafts;
+  info: AppInfo | null = $state.raw(null);
+  folders: Folder[] = $state.raw([]);
+  place: Place = $state.raw({ view: 'welcome' });
+  live: LiveSession | null = $state.raw(null);
+  changes: Changes | null = $state.raw(null);
+  problem: Failure | null = $state.raw(null);
+  /** Name of something dropped that isn't a folder. */
+  dropRefused: string | null = $state(null);
+  started = $state(false);
+  platform = $derived(this.info?.platform ?? 'linux');
+  #stop: (() => void) | null = null;
+
+  constructor(backend: Backend, preferred: readonly string[], storage: Storage | null) {
+    this.backend = backend;
+    this.settings = new SettingsState(backend, preferred);
+    this.providers = new Providers(backend);
+    this.drafts = new Drafts(storage);
+  }
+
+  /** Reads the lists and listens to them. Each failure costs its own list only. */
+  async start(): Promise<void> {
+    this.#stop = this.backend.subscribe({ kind: 'store' }, (batch) => this.#receive(batch));
+    await this.attempt(() => this.settings.load());
+    await Promise.all([
+      this.attempt(async () => {
+        this.info = await ask(this.backend, { name: 'app' }, 'app');
+      }),
+      this.attempt(async () => this.sessions.load(await ask(this.backend, { name: 'sessions' }, 'sessions'))),
+      this.attempt(() => this.#loadFolders()),
+      this.attempt(() => this.providers.load()),
+    ]);
+    this.started = true;
+  }
+
+  stop(): void {
+    this.#stop?.();
+    this.live?.close();
+  }
+
+  async chooseFolder(): Promise<void> {
+    await this.attempt(async () => {
+      const folder = await ask(this.backend, { name: 'choose_folder' }, 'folder');
+      if (folder) await this.#begin(folder);
+    });
+  }
+
+  async begin(folder: Folder): Promise<void> {
+    await this.attempt(() => this.#begin(folder));
+  }
+
+  async startTour(): Promise<void> {
+    await this.attempt(async () => {
+      const { session } = await ask(this.backend, { name: 'start_tour' }, 'created');
+      this.openSession(session);
+    });
+  }
+
+  openSession(id: string): void {
+    this.place = { view: 'session', id };
+    this.dropRefused = null;
+    if (this.live?.id === id && this.live.fold) return;
+    this.live?.close();
+    this.live = new LiveSession(this.backend, id);
+    this.changes = new Changes(this.backend, id);
+    void this.live.open();
+  }
+
+  goWelcome(): void {
+    this.place = { view: 'welcome' };
+    this.live?.close();
+    this.live = null;
+    this.changes = null;
+    void this.attempt(() => this.#loadFolders());
+  }
+
+  goSettings(page: SettingsPage): void {
+    const back = this.place.view === 'settings' ? this.place.back : this.place;
+    this.place = { view: 'settings', page, back };
+  }
+
+  leaveSettings(): void {
+    if (this.place.view === 'settings') this.place = this.place.back;
+  }
+
+  /** A new session in the folder that is open, or the start page to choose one. */
+  async newSession(): Promise<void> {
+    const folder = this.live?.fold?.folder;
+    if (folder && !this.live?.fold?.tour) await this.begin(folder);
+    else this.goWelcome();
+  }
+
+  /** Runs something; a refusal is shown to the person instead of getting lost. */
+  async attempt(run: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await run();
+      return true;
+    } catch (thrown) {
+      this.problem = failureOf(thrown);
+      return false;
+    }
+  }
+
+  async #begin(folder: Folder): Promise<void> {
+    const { mode, model } = this.settings.value;
+    const args = { folder: folder.id, mode, model };
+    const { session } = await ask(this.backend, { name: 'create_session', args }, 'created');
+    this.openSession(session);
+  }
+
+  async #loadFolders(): Promise<void> {
+    this.folders = await ask(this.backend, { name: 'folders' }, 'folders');
+  }
+
+  #receive(batch: readonly Notification[]): void {
+    for (const notification of batch) {
+      switch (notification.kind) {
+        case 'summary':
+          this.sessions.put(notification.summary);
+          break;
+        case 'folder_dropped':
+          void this.begin(notification.folder);
+          break;
+        case 'drop_refused':
+          this.dropRefused = notification.name;
+          this.goWelcome();
+          break;
+        case 'session':
+        case 'resync':
+          break;
+      }
+    }
+  }
+}
+
+export const [useApp, provideApp] = createContext<App>();

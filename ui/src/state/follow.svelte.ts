@@ -1,0 +1,36 @@
+// Does the conversation follow what is being written?
+//
+// It follows until the person scrolls up, and again once they are back at the end. Growth alone never counts as
+// scrolling, so a long answer can't shake the person off or pull them back.
+
+/** How near to the end still counts as the end, in pixels. */
+const NEAR = 48;
+
+export interface Place {
+  offset: number;
+  view: number;
+  total: number;
+}
+
+export class Follow {
+  following = $state(true);
+  #last: Place = { offset: 0, view: 0, total: 0 };
+
+  /** The list scrolled or was measured. */
+  moved(place: Place): void {
+    const before = this.#last;
+    this.#last = place;
+    const atEnd = place.total - place.view - place.offset <= NEAR;
+    if (atEnd) {
+      this.following = true;
+      return;
+    }
+    // Up on purpose: the offset went down although the content didn't shrink.
+    if (place.offset < before.offset - 1 && place.total >= before.total) this.following = false;
+  }
+
+  /** The person wants to see the newest. */
+  jump(): void {
+    this.following = true;
+  }
+}

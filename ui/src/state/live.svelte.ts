@@ -1,0 +1,127 @@
+// A session that is open on the screen: its fold, the subscription that carries it forward, and what can be said to it.
+//
+// When the page falls behind, the session is opened again from the record and followed from there. Each thing sent has
+// an id made once, so that sending again after a lost answer is one message.
+import { ask, failureOf, tell, type Backend, type Failure } from '../protocol/backend';
+import type { Intent } from '../protocol/generated/Intent';
+import type { Mode } from '../protocol/generated/Mode';
+import type { ModelChoice } from '../protocol/generated/ModelChoice';
+import type { Notification } from '../protocol/generated/Notification';
+import type { Resolution } from '../protocol/generated/Resolution';
+import { SessionFold } from './session.svelte';
+
+export class LiveSession {
+  readonly id: string;
+  fold: SessionFold | null = $state.raw(null);
+  /** Why it couldn't be opened, or why the last thing asked of it was refused. */
+  problem: Failure | null = $state.raw(null);
+  /** Was it read again after falling behind? */
+  resynced = $state(false);
+  #backend: Backend;
+  #stop: (() => void) | null = null;
+  #closed = false;
+  #unsent: { text: string; intent: Intent; command: string } | null = null;
+
+  constructor(backend: Backend, id: string) {
+    this.#backend = backend;
+    this.id = id;
+  }
+
+  /** Reads the session and follows it from there. */
+  async open(): Promise<void> {
+    try {
+      const view = await ask(this.#backend, { name: 'open_session', args: { session: this.id } }, 'session');
+      if (this.#closed) return;
+      this.#stop?.();
+      this.fold = new SessionFold(view);
+      const topic = { kind: 'session', session: this.id, from: view.seq + 1 } as const;
+      this.#stop = this.#backend.subscribe(topic, (batch) => this.#receive(batch));
+    } catch (thrown) {
+      this.problem = failureOf(thrown);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#stop?.();
+    this.#stop = null;
+  }
+
+  /** Says something. True once it is on the record; on false the words are still the caller's. */
+  async send(text: string, intent: Intent): Promise<boolean> {
+    if (this.#unsent?.text !== text || this.#unsent.intent !== intent) {
+      this.#unsent = { text, intent, command: newCommand() };
+    }
+    const command = this.#unsent.command;
+    return this.#attempt(async () => {
+      await ask(this.#backend, { name: 'send', args: { session: this.id, text, intent, command } }, 'sent');
+      this.#unsent = null;
+    });
+  }
+
+  interrupt(): Promise<boolean> {
+    return this.#tell({ name: 'interrupt', args: { session: this.id } });
+  }
+
+  removeMessage(message: string): Promise<boolean> {
+    return this.#tell({ name: 'remove_message', args: { session: this.id, message } });
+  }
+
+  approve(approval: string, digest: string): Promise<boolean> {
+    return this.#tell({ name: 'approve', args: { session: this.id, approval, digest } });
+  }
+
+  refuse(approval: string, why: string): Promise<boolean> {
+    const reason = why.trim() === '' ? null : why.trim();
+    return this.#tell({ name: 'refuse', args: { session: this.id, approval, why: reason } });
+  }
+
+  answer(question: string, text: string): Promise<boolean> {
+    return this.#tell({ name: 'answer', args: { session: this.id, question, text } });
+  }
+
+  resolve(call: string, resolution: Resolution): Promise<boolean> {
+    return this.#tell({ name: 'resolve', args: { session: this.id, call, resolution } });
+  }
+
+  setMode(mode: Mode): Promise<boolean> {
+    return this.#tell({ name: 'set_mode', args: { session: this.id, mode } });
+  }
+
+  setModel(model: ModelChoice): Promise<boolean> {
+    return this.#tell({ name: 'set_model', args: { session: this.id, model } });
+  }
+
+  #tell(command: Parameters<typeof tell>[1]): Promise<boolean> {
+    return this.#attempt(() => tell(this.#backend, command));
+  }
+
+  async #attempt(run: () => Promise<void>): Promise<boolean> {
+    try {
+      await run();
+      this.problem = null;
+      return true;
+    } catch (thrown) {
+      this.problem = failureOf(thrown);
+      return false;
+    }
+  }
+
+  #receive(batch: readonly Notification[]): void {
+    for (const notification of batch) {
+      if (notification.kind === 'session' && notification.session === this.id) {
+        this.fold?.apply(notification.seq, notification.patches);
+      } else if (notification.kind === 'resync' && notification.session === this.id) {
+        this.resynced = true;
+        void this.open();
+        return;
+      }
+    }
+  }
+}
+
+/** `cmd_` and 32 hex digits. */
+function newCommand(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `cmd_${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}

@@ -1,0 +1,85 @@
+// The services that serve models: which can be used, which need a key.
+//
+// A key goes in and is forgotten by the page at once; what comes back says only in which state it is.
+import { ask, failureOf, type Backend, type Failure } from '../protocol/backend';
+import type { Command } from '../protocol/generated/Command';
+import type { ModelChoice } from '../protocol/generated/ModelChoice';
+import type { Provider } from '../protocol/generated/Provider';
+import type { ProviderDraft } from '../protocol/generated/ProviderDraft';
+
+export class Providers {
+  all: Provider[] = $state.raw([]);
+  /** The one that is being asked right now. */
+  busy: string | null = $state(null);
+  problem: Failure | null = $state.raw(null);
+  connected: Provider[] = $derived(this.all.filter(isConnected));
+  others: Provider[] = $derived(this.all.filter((provider) => !isConnected(provider)));
+  /** Every model that can be chosen now. */
+  choices: ModelChoice[] = $derived(
+    this.connected.flatMap((provider) => provider.models.map((model) => ({ provider: provider.id, model }))),
+  );
+  #backend: Backend;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  async load(): Promise<void> {
+    this.all = await ask(this.#backend, { name: 'providers' }, 'providers');
+  }
+
+  nameOf(id: string): string {
+    return this.all.find((provider) => provider.id === id)?.name ?? id;
+  }
+
+  /** Stores a key and tests the service with it. */
+  async setKey(provider: string, key: string): Promise<boolean> {
+    const stored = await this.#run(provider, { name: 'set_key', args: { provider, key } });
+    return stored && this.check(provider);
+  }
+
+  forgetKey(provider: string): Promise<boolean> {
+    return this.#run(provider, { name: 'forget_key', args: { provider } });
+  }
+
+  save(provider: ProviderDraft): Promise<boolean> {
+    return this.#run(provider.id ?? 'new', { name: 'save_provider', args: { provider } });
+  }
+
+  remove(provider: string): Promise<boolean> {
+    return this.#run(provider, { name: 'remove_provider', args: { provider } });
+  }
+
+  check(provider: string): Promise<boolean> {
+    return this.#run(provider, { name: 'check_provider', args: { provider } });
+  }
+
+  async #run(provider: string, command: Command): Promise<boolean> {
+    this.busy = provider;
+    try {
+      this.all = await ask(this.#backend, command, 'providers');
+      this.problem = null;
+      return true;
+    } catch (thrown) {
+      this.problem = failureOf(thrown);
+      return false;
+    } finally {
+      this.busy = null;
+    }
+  }
+}
+
+/** Can a session use it now? It has a key, needs none of its own kind, or answered when it was asked. */
+function isConnected(provider: Provider): boolean {
+  if (provider.check?.ok === true) return true;
+  switch (provider.key) {
+    case 'stored':
+    case 'session_only':
+    case 'locked':
+      return true;
+    case 'not_needed':
+      return provider.custom;
+    default:
+      return false;
+  }
+}

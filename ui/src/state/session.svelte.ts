@@ -1,0 +1,194 @@
+// One session as it stands: the fold of its view and of the patches that carry it forward.
+//
+// Each entry is a cell of its own, so more text for one answer touches that cell and nothing else, however long the
+// conversation is. Nothing is guessed: what isn't in the fold isn't on the screen.
+import type { Activity } from '../protocol/generated/Activity';
+import type { CallView } from '../protocol/generated/CallView';
+import type { Entry } from '../protocol/generated/Entry';
+import type { EntryBody } from '../protocol/generated/EntryBody';
+import type { Folder } from '../protocol/generated/Folder';
+import type { Mode } from '../protocol/generated/Mode';
+import type { ModelChoice } from '../protocol/generated/ModelChoice';
+import type { Patch } from '../protocol/generated/Patch';
+import type { Plan } from '../protocol/generated/Plan';
+import type { SessionView } from '../protocol/generated/SessionView';
+import type { Tokens } from '../protocol/generated/Tokens';
+import type { WaitingMessage } from '../protocol/generated/WaitingMessage';
+
+/** Lines of a call's output that are kept on screen. */
+export const OUTPUT_LINES = 200;
+
+/** One entry: its place and time never change, its body does. */
+export class Cell {
+  readonly key: string;
+  readonly time: number;
+  body: EntryBody = $state.raw({ kind: 'said', text: '' });
+
+  constructor(entry: Entry) {
+    this.key = entry.key;
+    this.time = entry.time;
+    this.body = entry.body;
+  }
+}
+
+export class SessionFold {
+  readonly id: string;
+  readonly folder: Folder;
+  readonly tour: boolean;
+  readonly readOnly: string | null;
+  title = $state('');
+  mode: Mode = $state('ask');
+  model: ModelChoice | null = $state.raw(null);
+  activity: Activity = $state.raw({ kind: 'idle' });
+  plan: Plan | null = $state.raw(null);
+  waiting: WaitingMessage[] = $state.raw([]);
+  changedFiles = $state(0);
+  tokens: Tokens = $state.raw({ input: 0, cached: 0, output: 0 });
+  cells: Cell[] = $state.raw([]);
+  /** Keys of entries that wait for the person, oldest first. */
+  open: string[] = $state.raw([]);
+  seq: number;
+  // Indexes, not state: nothing on screen reads them.
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity
+  #byKey = new Map<string, Cell>();
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity
+  #callEntry = new Map<string, string>();
+
+  constructor(view: SessionView) {
+    this.id = view.id;
+    this.folder = view.folder;
+    this.tour = view.tour;
+    this.readOnly = view.read_only;
+    this.seq = view.seq;
+    this.title = view.title;
+    this.mode = view.mode;
+    this.model = view.model;
+    this.activity = view.activity;
+    this.plan = view.plan;
+    this.waiting = view.waiting;
+    this.changedFiles = view.changed_files;
+    this.tokens = view.tokens;
+    this.cells = view.entries.map((entry) => this.#remember(new Cell(entry)));
+    this.open = this.cells.filter((cell) => needsPerson(cell.body)).map((cell) => cell.key);
+  }
+
+  /** Folds patches up to and including `seq` in; what was folded before is passed over. */
+  apply(seq: number, patches: readonly Patch[]): void {
+    if (seq <= this.seq) return;
+    for (const patch of patches) this.#patch(patch);
+    this.seq = seq;
+  }
+
+  cell(key: string): Cell | undefined {
+    return this.#byKey.get(key);
+  }
+
+  #patch(patch: Patch): void {
+    switch (patch.kind) {
+      case 'entry':
+        return this.#put(patch.entry);
+      case 'text':
+        return this.#addText(patch.key, patch.text);
+      case 'output':
+        return this.#addOutput(patch.call, patch.text);
+      case 'removed':
+        return this.#remove(patch.key);
+      case 'plan':
+        this.plan = patch.plan;
+        return;
+      case 'waiting':
+        this.waiting = patch.waiting;
+        return;
+      case 'activity':
+        this.activity = patch.activity;
+        return;
+      case 'meta':
+        this.title = patch.title;
+        this.mode = patch.mode;
+        this.model = patch.model;
+        this.changedFiles = patch.changed_files;
+        this.tokens = patch.tokens;
+        return;
+    }
+  }
+
+  #put(entry: Entry): void {
+    const known = this.#byKey.get(entry.key);
+    if (known) {
+      known.body = entry.body;
+      this.#rememberCalls(known);
+    } else {
+      this.cells = [...this.cells, this.#remember(new Cell(entry))];
+    }
+    this.#track(entry.key, needsPerson(entry.body));
+  }
+
+  #addText(key: string, text: string): void {
+    const cell = this.#byKey.get(key);
+    if (cell?.body.kind === 'answer') cell.body = { ...cell.body, text: cell.body.text + text };
+  }
+
+  #addOutput(call: string, text: string): void {
+    const cell = this.#byKey.get(this.#callEntry.get(call) ?? '');
+    if (cell?.body.kind !== 'calls') return;
+    const calls = cell.body.calls.map((view) =>
+      view.id === call ? { ...view, output: lastLines(view.output + text, OUTPUT_LINES) } : view,
+    );
+    cell.body = { kind: 'calls', calls };
+  }
+
+  #remove(key: string): void {
+    if (!this.#byKey.delete(key)) return;
+    this.cells = this.cells.filter((cell) => cell.key !== key);
+    this.#track(key, false);
+  }
+
+  #track(key: string, waits: boolean): void {
+    const listed = this.open.includes(key);
+    if (waits && !listed) this.open = [...this.open, key];
+    if (!waits && listed) this.open = this.open.filter((other) => other !== key);
+  }
+
+  #remember(cell: Cell): Cell {
+    this.#byKey.set(cell.key, cell);
+    this.#rememberCalls(cell);
+    return cell;
+  }
+
+  #rememberCalls(cell: Cell): void {
+    for (const call of callsOf(cell.body)) this.#callEntry.set(call.id, cell.key);
+  }
+}
+
+/** Does this entry wait for the person? */
+export function needsPerson(body: EntryBody): boolean {
+  switch (body.kind) {
+    case 'approval':
+      return body.approval.state.kind === 'open';
+    case 'question':
+      return body.question.answer === null;
+    case 'unknown':
+      return body.resolution === null;
+    case 'said':
+    case 'answer':
+    case 'calls':
+    case 'notice':
+    case 'turn_end':
+      return false;
+  }
+}
+
+/** The last lines of a text, without walking through what comes before them. */
+export function lastLines(text: string, lines: number): string {
+  let at = text.length;
+  if (text.endsWith('\n')) at -= 1;
+  for (let n = 0; n < lines; n += 1) {
+    at = text.lastIndexOf('\n', at - 1);
+    if (at < 0) return text;
+  }
+  return text.slice(at + 1);
+}
+
+function callsOf(body: EntryBody): readonly CallView[] {
+  return body.kind === 'calls' ? body.calls : [];
+}

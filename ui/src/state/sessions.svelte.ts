@@ -1,0 +1,55 @@
+// The list of sessions, grouped by folder, and what of it waits for the person.
+import type { Folder } from '../protocol/generated/Folder';
+import type { SessionSummary } from '../protocol/generated/SessionSummary';
+
+export interface Project {
+  folder: Folder;
+  sessions: SessionSummary[];
+}
+
+export class SessionList {
+  all: SessionSummary[] = $state.raw([]);
+  query = $state('');
+  /** How many things wait for the person, over all sessions. */
+  needsYou = $derived(this.all.reduce((sum, session) => sum + session.needs_you, 0));
+  projects: Project[] = $derived(groupByFolder(matching(this.all, this.query)));
+
+  load(sessions: readonly SessionSummary[]): void {
+    this.all = [...sessions].sort((a, b) => b.updated - a.updated);
+  }
+
+  /** A new or changed line. */
+  put(summary: SessionSummary): void {
+    this.load([summary, ...this.all.filter((session) => session.id !== summary.id)]);
+  }
+
+  find(id: string): SessionSummary | undefined {
+    return this.all.find((session) => session.id === id);
+  }
+
+  /** The next session that waits for the person, after the one that is open. */
+  nextWaiting(open: string | null): SessionSummary | undefined {
+    const waiting = this.all.filter((session) => session.needs_you > 0);
+    const at = waiting.findIndex((session) => session.id === open);
+    return waiting[(at + 1) % Math.max(waiting.length, 1)];
+  }
+}
+
+function matching(sessions: readonly SessionSummary[], query: string): SessionSummary[] {
+  const wanted = query.trim().toLocaleLowerCase();
+  if (wanted === '') return [...sessions];
+  return sessions.filter((session) =>
+    `${session.title}\n${session.folder.name}`.toLocaleLowerCase().includes(wanted),
+  );
+}
+
+function groupByFolder(sessions: readonly SessionSummary[]): Project[] {
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- local to this call
+  const projects = new Map<string, Project>();
+  for (const session of sessions) {
+    const known = projects.get(session.folder.id);
+    if (known) known.sessions.push(session);
+    else projects.set(session.folder.id, { folder: session.folder, sessions: [session] });
+  }
+  return [...projects.values()];
+}

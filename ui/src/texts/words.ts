@@ -1,0 +1,156 @@
+// From codes and facts to words: what a call did, why a turn ended, what an error means.
+//
+// Unknown codes get plain words too: an engine newer than this page must never leave a hole on the screen.
+import type { CallState } from '../protocol/generated/CallState';
+import type { Failure } from '../protocol/backend';
+import type { Facts, Texts } from './en';
+
+/** Families of tools that read alike. */
+export type CallKind = 'read' | 'list' | 'search' | 'change' | 'delete' | 'run' | 'ask' | 'plan' | 'other';
+
+const KINDS: { [tool in string]?: CallKind } = {
+  read_file: 'read',
+  list_files: 'list',
+  search_files: 'search',
+  write_file: 'change',
+  edit_file: 'change',
+  delete_path: 'delete',
+  run_command: 'run',
+  ask_user: 'ask',
+  update_plan: 'plan',
+};
+
+export function callKind(tool: string): CallKind {
+  return Object.hasOwn(KINDS, tool) ? (KINDS[tool] ?? 'other') : 'other';
+}
+
+/** What a call is about: a path, a pattern, a command. */
+export function callObject(kind: CallKind, facts: Facts, t: Texts): string {
+  switch (kind) {
+    case 'run':
+      return facts['command'] ?? '';
+    case 'search':
+      return facts['pattern'] ?? '';
+    case 'list':
+      return !facts['path'] || facts['path'] === '.' ? t.calls.folder : facts['path'];
+    case 'ask':
+    case 'plan':
+      return '';
+    case 'read':
+    case 'change':
+    case 'delete':
+    case 'other':
+      return facts['path'] ?? '';
+  }
+}
+
+/** The verb for calls of one kind, in the tense their state asks for. */
+export function callVerb(kind: CallKind, state: CallState, n: number, tool: string, t: Texts): string {
+  const named = kind === 'other' ? ` “${tool}”` : '';
+  switch (state) {
+    case 'proposed':
+    case 'waiting':
+    case 'denied':
+      return t.calls.wants[kind] + named;
+    case 'running':
+      return t.calls.now[kind] + named;
+    case 'done':
+    case 'failed':
+    case 'cancelled':
+    case 'unknown':
+      return kind === 'other' ? t.calls.other(tool) : t.calls[kind](n);
+  }
+}
+
+/** Why a request failed: an error class, and who was asked. */
+export function errorWords(cls: string | undefined, who: string | undefined, t: Texts): string {
+  const words = t.errors as { [name in string]?: unknown };
+  const word = cls !== undefined && Object.hasOwn(words, cls) ? words[cls] : undefined;
+  if (typeof word === 'function' && cls !== 'said') return String(word(who ?? t.errors.theModel));
+  return t.errors.other;
+}
+
+/** Why a turn ended, in one line. */
+export function endWords(end: string, facts: Facts, t: Texts): string {
+  switch (end) {
+    case 'completed':
+    case 'rejected':
+    case 'nothing_to_do':
+    case 'length':
+    case 'refused':
+    case 'interrupted':
+      return t.ends[end];
+    case 'cancelled':
+      return facts['by'] === 'user'
+        ? t.ends.user
+        : facts['by'] === 'shutdown'
+          ? t.ends.shutdown
+          : t.ends.cancelled;
+    case 'blocked':
+      return t.ends.blocked(facts['why'] ?? '');
+    case 'limit':
+      return t.ends.limit(limitWords(facts, t));
+    default:
+      return t.ends.failed(errorWords(facts['class'] ?? facts['code'], facts['provider'], t));
+  }
+}
+
+function limitWords(facts: Facts, t: Texts): string {
+  const value = facts['value'] ?? '';
+  switch (facts['limit']) {
+    case 'steps':
+    case 'attempts':
+    case 'calls':
+    case 'repeats':
+      return t.ends.limits[facts['limit']](value);
+    default:
+      return t.ends.limits.other(facts['limit'] ?? '');
+  }
+}
+
+/** What a notice says. */
+export function noticeWords(code: string, facts: Facts, t: Texts): string {
+  const n = t.notices;
+  switch (code) {
+    case 'attempt/failed':
+      return n[code](errorWords(facts['class'], facts['provider'], t));
+    case 'document/loaded':
+    case 'document/named':
+      return n[code](facts['path'] ?? '');
+    case 'mode/changed':
+      return n[code](modeWords(facts['mode'], t));
+    case 'model/changed':
+      return n[code](facts['model'] ?? '');
+    case 'attempt/interrupted':
+    case 'recovery/continued':
+    case 'recovery/adopted':
+    case 'limit/steps':
+    case 'repeat/noticed':
+    case 'command/leftovers':
+    case 'secret/withheld':
+    case 'files/uncovered':
+      return n[code];
+    default:
+      return n.other(code);
+  }
+}
+
+export function modeWords(mode: string | undefined, t: Texts): string {
+  switch (mode) {
+    case 'ask':
+    case 'edit':
+    case 'plan':
+    case 'auto':
+      return t.composer.modes[mode];
+    default:
+      return mode ?? '';
+  }
+}
+
+/** What a refused command says to the person: our words where the code is known, else the engine's. */
+export function failureWords(failure: Failure, t: Texts): string {
+  const words = t.failures as { [code in string]?: unknown };
+  const word = Object.hasOwn(words, failure.code) ? words[failure.code] : undefined;
+  if (typeof word === 'string' && failure.code !== 'title') return word;
+  return t.failures.other(failure.message);
+}
