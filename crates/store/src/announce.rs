@@ -8,6 +8,7 @@ use domain::event::Recorded;
 use domain::ids::SessionId;
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -60,7 +61,7 @@ impl Announcer {
         // Called outside the lock, so that a listener may add another one.
         let listeners = self.listeners.read().unwrap_or_else(PoisonError::into_inner).clone();
         let done: Vec<Listener> =
-            listeners.into_iter().filter(|listener| listener(announcement) == Keep::No).collect();
+            listeners.into_iter().filter(|listener| tell(listener, announcement) == Keep::No).collect();
         if !done.is_empty() {
             let mut listeners = self.listeners.write().unwrap_or_else(PoisonError::into_inner);
             listeners.retain(|kept| !done.iter().any(|gone| Arc::ptr_eq(kept, gone)));
@@ -79,6 +80,14 @@ impl Announcer {
         }));
         Subscription { queue }
     }
+}
+
+/// Calls a listener; one that panics is not called again, and the commit it was told of stands.
+fn tell(listener: &Listener, announcement: &Announcement) -> Keep {
+    catch_unwind(AssertUnwindSafe(|| listener(announcement))).unwrap_or_else(|_| {
+        tracing::error!(session = %announcement.session, "a listener panicked and is told no more");
+        Keep::No
+    })
 }
 
 #[derive(Debug, Default)]

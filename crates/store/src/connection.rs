@@ -21,6 +21,9 @@ const CHECKPOINT_PAGES: i64 = 1000;
 /// Bytes the write-ahead log is cut back to after it was carried over.
 const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;
 
+/// Bytes of write-ahead log that only a reader that never ends can explain: several times what a checkpoint leaves.
+pub const WAL_ALARM_BYTES: u64 = 32 * 1024 * 1024;
+
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -102,4 +105,59 @@ pub(crate) fn int(value: u64) -> i64 {
 /// A number from a column; a negative one can only come from damage and reads as a place nothing has.
 pub(crate) fn nat(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn database() -> (tempfile::TempDir, std::path::PathBuf) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("store.db");
+        Connection::open(&path).and_then(|c| c.execute_batch("CREATE TABLE t (x)")).expect("makes");
+        (dir, path)
+    }
+
+    fn value(connection: &Connection, name: &str) -> Value {
+        connection.pragma_query_value(None, name, |row| row.get(0)).expect("answers")
+    }
+
+    #[test]
+    fn x22_every_connection_has_the_settings_it_should() {
+        let (_dir, path) = database();
+        let first = open(&path, Role::Write).expect("opens");
+        set(&first, "synchronous", &Value::Integer(SYNC_FULL)).expect("sets");
+        let second = open(&path, Role::Write).expect("opens");
+        let reader = open(&path, Role::Read).expect("opens");
+        for (connection, name, expect) in [
+            (&first, "synchronous", Value::Integer(SYNC_FULL)),
+            (&second, "synchronous", Value::Integer(SYNC_NORMAL)),
+            (&second, "journal_mode", Value::Text("wal".into())),
+            (&second, "fullfsync", Value::Integer(1)),
+            (&second, "cell_size_check", Value::Integer(1)),
+            (&reader, "query_only", Value::Integer(1)),
+            (&reader, "busy_timeout", Value::Integer(5_000)),
+        ] {
+            assert_eq!(value(connection, name), expect, "{name}");
+        }
+        assert!(reader.execute_batch("INSERT INTO t VALUES (1)").is_err(), "a reader can't write");
+    }
+
+    #[test]
+    fn x22_a_setting_that_did_not_take_is_an_error() {
+        // A database in memory can't have a write-ahead log and says so only when asked.
+        let memory = Connection::open_in_memory().expect("opens");
+        let drifted = set(&memory, "journal_mode", &Value::Text("wal".into()));
+        assert!(matches!(drifted, Err(Unfit::Drifted { name: "journal_mode", .. })), "{drifted:?}");
+        // Inside a transaction the switch is refused or does nothing; both are errors here.
+        let (_dir, path) = database();
+        let connection = open(&path, Role::Write).expect("opens");
+        connection.execute_batch("BEGIN IMMEDIATE").expect("begins");
+        assert!(set(&connection, "synchronous", &Value::Integer(SYNC_FULL)).is_err());
+    }
+
+    #[test]
+    fn the_bundled_sqlite_has_no_known_bug_of_ours() {
+        assert!(rusqlite::version_number() >= OLDEST_SQLITE, "{}", rusqlite::version());
+    }
 }

@@ -215,3 +215,28 @@ fn seal(session: &SessionId, version: u32, seq: u64, head: Digest, text: &str) -
         text.as_bytes(),
     ])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(next_seq: u64) -> Folded {
+        Folded { state: Arc::new(State { next_seq, ..State::default() }), head: Digest::ZERO }
+    }
+
+    #[test]
+    fn the_longest_unused_state_goes_and_an_older_one_never_replaces_a_newer() {
+        let kept = Kept::default();
+        let id = |n: usize| SessionId::from_bits(n as u128);
+        for n in 0..KEPT {
+            kept.put(&id(n), folded(5));
+        }
+        assert!(kept.get(&id(0)).is_some());
+        kept.put(&id(KEPT), folded(5));
+        assert!(kept.get(&id(0)).is_some(), "it was just used");
+        assert!(kept.get(&id(1)).is_none(), "it was the longest unused");
+        kept.put(&id(0), folded(4));
+        assert_eq!(kept.take(&id(0)).map(|folded| folded.state.next_seq), Some(5));
+        assert!(kept.get(&id(0)).is_none());
+    }
+}

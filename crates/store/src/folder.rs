@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// Bytes of the reserve: room for a few thousand small events and a checkpoint.
 pub const RESERVE_BYTES: usize = 4 * 1024 * 1024;
 
+/// Bytes of it that are made and then repeated: more than compressing file systems look back.
+const RESERVE_BLOCK: usize = 256 * 1024;
+
 /// A usable data folder.
 #[derive(Debug, Clone)]
 pub(crate) struct DataFolder {
@@ -127,19 +130,19 @@ impl DataFolder {
         if fs::metadata(&path).is_ok_and(|found| found.len() == RESERVE_BYTES as u64) {
             return true;
         }
-        // Written out: a sparse file would hold no room. Bytes that don't compress, for disks that do.
+        // Written out, because a sparse file would hold no room, and in bytes that don't compress.
         let mut word = 0x9e37_79b9_7f4a_7c15_u64;
-        let bytes: Vec<u8> = std::iter::repeat_with(|| {
+        let block: Vec<u8> = std::iter::repeat_with(|| {
             word ^= word << 13;
             word ^= word >> 7;
             word ^= word << 17;
             word.to_le_bytes()
         })
-        .take(RESERVE_BYTES / 8)
+        .take(RESERVE_BLOCK / 8)
         .flatten()
         .collect();
         let written = File::create(&path).and_then(|mut file| {
-            file.write_all(&bytes)?;
+            (0..RESERVE_BYTES / RESERVE_BLOCK).try_for_each(|_| file.write_all(&block))?;
             file.sync_all()
         });
         if written.is_err() {

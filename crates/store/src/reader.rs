@@ -165,7 +165,7 @@ impl Reader {
         self.inside.folder.path()
     }
 
-    /// Bytes of the write-ahead log now; one that only grows means a reader that never ends.
+    /// Bytes of the write-ahead log now; above [`WAL_ALARM_BYTES`](crate::WAL_ALARM_BYTES) something reads without end.
     #[must_use]
     pub fn wal_bytes(&self) -> u64 {
         std::fs::metadata(self.inside.folder.wal()).map_or(0, |found| found.len())

@@ -131,3 +131,54 @@ pub(crate) fn open_failed(folder: &DataFolder, doing: &'static str, unfit: Unfit
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: &str = "ALTER TABLE settings ADD COLUMN note TEXT";
+
+    fn settled() -> (tempfile::TempDir, DataFolder) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = DataFolder::to_write(dir.path()).expect("fits");
+        prepare(&folder, MIGRATIONS).expect("makes");
+        let connection = connection::open(&folder.database(), Role::Write).expect("opens");
+        connection.execute_batch("INSERT INTO settings VALUES ('language', 'zh')").expect("inserts");
+        // Left open on purpose by the caller of a crash: what is only in the write-ahead log must be in the copy too.
+        std::mem::forget(connection);
+        (dir, folder)
+    }
+
+    fn read(path: &std::path::Path, sql: &str) -> rusqlite::Result<String> {
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?
+            .query_row(sql, [], |row| row.get(0))
+    }
+
+    #[test]
+    fn a_copy_is_kept_before_an_update() {
+        let (_dir, folder) = settled();
+        let migrations = [MIGRATIONS[0], SECOND];
+        prepare(&folder, &migrations).expect("updates");
+        assert_eq!(check_layout(&folder, 2).expect("fits"), 2);
+        assert!(read(&folder.database(), "SELECT value FROM settings WHERE note IS NULL").is_ok());
+        let copy = folder.backups().join("store-layout-1.db");
+        assert_eq!(read(&copy, "SELECT value FROM settings").as_deref(), Ok("zh"));
+        assert!(read(&copy, "SELECT note FROM settings").is_err(), "the copy has the old layout");
+        // Nothing more to do: no second copy, no change.
+        fs::remove_file(&copy).expect("deletes");
+        prepare(&folder, &migrations).expect("is as it should be");
+        assert!(!copy.exists());
+        // This build, on what the next one made, steps back.
+        assert!(matches!(prepare(&folder, MIGRATIONS), Err(OpenError::Newer { found: 2, known: 1, .. })));
+    }
+
+    #[test]
+    fn an_update_that_fails_half_way_changes_nothing() {
+        let (_dir, folder) = settled();
+        let failed = prepare(&folder, &[MIGRATIONS[0], SECOND, "CREATE TABLE settings (x)"]);
+        assert!(matches!(failed, Err(OpenError::Sql { doing: "updating its layout", .. })), "{failed:?}");
+        assert_eq!(check_layout(&folder, 3).expect("fits"), 1);
+        assert!(read(&folder.database(), "SELECT note FROM settings").is_err());
+        prepare(&folder, &[MIGRATIONS[0], SECOND]).expect("updates");
+    }
+}

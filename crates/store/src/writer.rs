@@ -6,7 +6,7 @@
 
 use crate::announce::{Announcement, Announcer};
 use crate::append::{Append, Durability, Ready, ReadyAppend, ready};
-use crate::connection::{self, Role, SYNC_FULL, SYNC_NORMAL, int, nat};
+use crate::connection::{self, Role, SYNC_FULL, SYNC_NORMAL, WAL_ALARM_BYTES, int, nat};
 use crate::error::{AppendError, OpenError, ReadError};
 use crate::folded::{self, Folded, Kept, SNAPSHOT_EVERY};
 use crate::folder::{DataFolder, Lock};
@@ -35,6 +35,10 @@ pub(crate) struct Writer {
     announcer: Arc<Announcer>,
     clock: Arc<dyn Clock>,
     faults: Arc<dyn Faults>,
+    /// The bound on the database's pages that this connection has.
+    bound: u32,
+    /// Was the write-ahead log too long after the last commit?
+    starved: bool,
     /// Why nothing more is written from here, once that is so.
     over: Option<AppendError>,
     _lock: Lock,
@@ -70,8 +74,19 @@ impl Writer {
             .map_err(|unfit| open_failed(&folder, "opening the database", unfit))?;
         let epoch =
             begin_epoch(&connection).map_err(|unfit| open_failed(&folder, "beginning an epoch", unfit))?;
-        let writer =
-            Self { folder, connection, epoch, kept, announcer, clock, faults, over: None, _lock: lock };
+        let writer = Self {
+            folder,
+            connection,
+            epoch,
+            kept,
+            announcer,
+            clock,
+            faults,
+            bound: NO_BOUND,
+            starved: false,
+            over: None,
+            _lock: lock,
+        };
         if writer.number("projections").is_ok_and(|version| version != projection::VERSION) {
             writer.rebuild().map_err(|error| OpenError::Sql {
                 path: writer.folder.path().to_owned(),
@@ -110,6 +125,7 @@ impl Writer {
             self.kept.put(&session, going.folded);
         }
         work.announcements.iter().for_each(|announcement| self.announcer.announce(announcement));
+        self.watch_log();
         Ok(work.announcements.iter().flat_map(|announcement| announcement.events.iter().cloned()).collect())
     }
 
@@ -263,13 +279,25 @@ impl Writer {
     fn reopen(&mut self) {
         self.kept.clear();
         match connection::open(&self.folder.database(), Role::Write) {
-            Ok(fresh) => self.connection = fresh,
+            Ok(fresh) => {
+                self.connection = fresh;
+                self.bound = NO_BOUND;
+            }
             Err(unfit) => {
                 tracing::error!(%unfit, "the store could not be opened again");
                 self.over =
                     Some(AppendError::Sql { doing: "opening the store again", why: unfit.to_string() });
             }
         }
+    }
+
+    /// Says so, once each time it begins, when a reader that never ends keeps the write-ahead log from being emptied.
+    fn watch_log(&mut self) {
+        let starved = std::fs::metadata(self.folder.wal()).is_ok_and(|found| found.len() > WAL_ALARM_BYTES);
+        if starved && !self.starved {
+            tracing::warn!("the write-ahead log grows because something reads the store without end");
+        }
+        self.starved = starved;
     }
 
     fn reach(&mut self, point: Point) -> Result<(), AppendError> {
@@ -292,6 +320,10 @@ impl Writer {
 
     fn set_bound(&mut self) -> Result<(), AppendError> {
         let bound = self.faults.max_pages().unwrap_or(NO_BOUND);
+        if bound == self.bound {
+            return Ok(());
+        }
+        self.bound = bound;
         self.connection
             .pragma_update_and_check(None, "max_page_count", bound, |row| row.get::<_, i64>(0))
             .map(drop)

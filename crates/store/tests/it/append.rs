@@ -3,7 +3,7 @@
 use crate::rig::*;
 use domain::digest::Digest;
 use domain::event::*;
-use domain::ids::TurnId;
+use domain::ids::{StepId, TurnId};
 use domain::state::State;
 use std::sync::{Arc, Mutex};
 use store::{
@@ -111,6 +111,25 @@ fn the_largest_event_fits_and_one_byte_more_does_not() {
 }
 
 #[test]
+fn the_envelope_reads_back_whole() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = Store::open(dir.path(), Options::inline(Hand::at(1_700_000_000_000))).expect("opens");
+    let drafts = [vec![created()], turn_until_asked(1)].concat();
+    store.append(&session(1), 0, drafts, Durability::Normal).expect("appends");
+    let delta = &store.events(&session(1), 8, 1).expect("reads")[0];
+    assert_eq!((delta.kind.as_str(), delta.version, delta.ignorable), ("assistant/delta", 1, true));
+    assert_eq!(
+        (delta.turn.clone(), delta.step.clone()),
+        (Some(TurnId::from_bits(1)), Some(StepId::from_bits(1)))
+    );
+    assert_eq!((delta.time, delta.epoch, delta.pos, delta.seq), (1_700_000_000_000, 1, 9, 8));
+    let summary = renamed("Garden").from_sources(vec![0, 3, 12]);
+    store.append(&session(1), 14, vec![summary], Durability::Normal).expect("appends");
+    let summary = &store.events(&session(1), 14, 1).expect("reads")[0];
+    assert_eq!((summary.ignorable, &summary.sources[..], &summary.turn), (false, &[0, 3, 12][..], &None));
+}
+
+#[test]
 fn several_sessions_are_appended_to_or_none() {
     let dir = tempfile::tempdir().expect("a folder");
     let store = open(dir.path());
@@ -138,12 +157,15 @@ fn several_sessions_are_appended_to_or_none() {
     assert_eq!(announced, written);
 }
 
+/// Where the session stood when a listener was told, and what its own append gave.
+type Seen = (u64, Result<Vec<Recorded>, AppendError>);
+
 #[test]
 fn an_append_inside_an_announcement_is_an_error() {
     for options in [inline(), Options::new(Hand::at(1))] {
         let dir = tempfile::tempdir().expect("a folder");
         let store = Store::open(dir.path(), options).expect("opens");
-        let seen: Arc<Mutex<Vec<(u64, Result<Vec<Recorded>, AppendError>)>>> = Arc::default();
+        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
         let (handle, log) = (store.handle(), Arc::clone(&seen));
         store.listen(move |told| {
             // What is announced is committed: a reader finds it already.
@@ -228,7 +250,7 @@ fn committed_events_can_not_be_changed_or_deleted() {
 }
 
 #[test]
-fn every_family_of_a_turn_is_stored_and_the_state_at_any_place_is_its_replay() {
+fn i17_the_state_at_any_place_is_the_replay_of_the_log() {
     let dir = tempfile::tempdir().expect("a folder");
     let store = open(dir.path());
     let ses = session(1);
@@ -251,6 +273,13 @@ fn every_family_of_a_turn_is_stored_and_the_state_at_any_place_is_its_replay() {
         let at = store.state_after(&ses, count as u64).expect("folds");
         assert_eq!(*at, replay(&events[..count]), "after {count} events");
     }
+    let facts: Vec<Fact> =
+        events.iter().filter_map(|event| event.clone().decode().expect("decodes").fact).collect();
+    assert_eq!(
+        facts,
+        drafts.into_iter().map(|draft| draft.fact).collect::<Vec<_>>(),
+        "stored is what was checked"
+    );
     let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
     for kind in ["turn/start", "user/message", "step/start", "assistant/accepted", "tool/call", "tool/start"]
     {
@@ -262,4 +291,59 @@ fn every_family_of_a_turn_is_stored_and_the_state_at_any_place_is_its_replay() {
 fn replay(events: &[Recorded]) -> State {
     let events: Vec<Event> = events.iter().map(|event| event.clone().decode().expect("decodes")).collect();
     State::of(&events)
+}
+
+#[test]
+fn a_listener_that_panics_takes_nothing_with_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = Store::open(dir.path(), Options::new(Hand::at(1))).expect("opens");
+    store.listen(|_| panic!("a bug of the listener"));
+    let told = store.subscribe();
+    for seq in 0..3 {
+        let draft = if seq == 0 { created() } else { renamed("x") };
+        store.append(&session(1), seq, vec![draft], Durability::Normal).expect("appends");
+        assert!(matches!(told.try_next(), Some(Notice::Committed(_))));
+    }
+}
+
+#[test]
+fn tasks_write_and_listen_without_blocking_a_thread() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = Store::open(dir.path(), Options::new(Hand::at(1))).expect("opens");
+    let mut told = store.subscribe();
+    let append = |seq, draft| {
+        let append = Append { session: session(1), expected_seq: seq, drafts: vec![draft] };
+        store.append_later(vec![append], Durability::Barrier)
+    };
+    // Queued in this order, whatever is waited for first; one that nobody waits for is committed all the same.
+    let (first, second) = (append(0, created()), append(1, renamed("two")));
+    drop(append(2, renamed("three")));
+    assert_eq!(wait(second).expect("appends")[0].seq, 1);
+    assert_eq!(wait(first).expect("appends")[0].seq, 0);
+    for seq in 0..3 {
+        match wait(told.next()) {
+            Notice::Committed(announcement) => assert_eq!(announcement.events[0].seq, seq),
+            Notice::Resync => panic!("nothing was left out"),
+        }
+    }
+    assert_eq!(told.next_within(std::time::Duration::from_millis(1)), None);
+}
+
+/// Runs a future on this thread.
+fn wait<F: Future>(future: F) -> F::Output {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut context = std::task::Context::from_waker(&waker);
+    let mut future = std::pin::pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(output) => return output,
+            std::task::Poll::Pending => std::thread::park(),
+        }
+    }
 }

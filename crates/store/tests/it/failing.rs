@@ -182,3 +182,37 @@ fn x04_two_writers_at_once_make_no_gap_and_no_double() {
         assert!(events[taken_over..].iter().all(|event| event.epoch == 2), "the old one wrote nothing after");
     });
 }
+
+#[test]
+fn x03_a_store_that_somebody_holds_is_given_up_after_a_while_and_works_again() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    store.append(&session(1), 0, vec![created()], Durability::Normal).expect("appends");
+    let holder = raw(dir.path());
+    holder.execute_batch("BEGIN IMMEDIATE").expect("holds");
+    let error = store.append(&session(1), 1, vec![renamed("x")], Durability::Normal).unwrap_err();
+    assert!(error.to_string().contains("not writable") && error.to_string().contains("locked"), "{error}");
+    assert_eq!(store.events(&session(1), 0, 9).expect("reads").len(), 1, "reading goes on");
+    holder.execute_batch("ROLLBACK").expect("lets go");
+    store.append(&session(1), 1, vec![renamed("x")], Durability::Normal).expect("appends");
+}
+
+#[test]
+fn x22_a_reader_that_never_ends_is_noticed() {
+    let dir = quick_folder();
+    let store = open(dir.path());
+    store.append(&session(1), 0, vec![created()], Durability::Normal).expect("appends");
+    let endless = raw(dir.path());
+    endless.execute_batch("BEGIN; SELECT count(*) FROM events").expect("reads");
+    let large = "x".repeat(250_000);
+    let mut seq = 1;
+    while store.wal_bytes() <= store::WAL_ALARM_BYTES {
+        store.append(&session(1), seq, vec![renamed(&large); 8], Durability::Normal).expect("appends");
+        seq += 8;
+        assert!(seq < 400, "{} bytes", store.wal_bytes());
+    }
+    endless.execute_batch("ROLLBACK").expect("ends");
+    store.append(&session(1), seq, vec![renamed("x")], Durability::Normal).expect("appends");
+    store.append(&session(1), seq + 1, vec![renamed("x")], Durability::Normal).expect("appends");
+    assert!(store.wal_bytes() < store::WAL_ALARM_BYTES, "{} bytes: it is cut back", store.wal_bytes());
+}

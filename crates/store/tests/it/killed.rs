@@ -14,10 +14,10 @@ use store::{Append, Durability, Options, Store};
 const CHILD: &str = "DAYBOOK_TEST_STORE";
 
 /// How often a child is killed.
-const KILLS: u32 = 120;
+const KILLS: u32 = 100;
 
 /// Kills after which a new folder is begun, so that checking stays short.
-const KILLS_A_FOLDER: u32 = 12;
+const KILLS_A_FOLDER: u32 = 10;
 
 /// The child's work; without a parent it does a little of it and looks at the result itself.
 #[test]
@@ -48,7 +48,7 @@ fn appends(store: &Store, until: u64, mut acknowledged: impl FnMut(u64)) {
             _ => vec![renamed(&"x".repeat(200)); 2],
         };
         let append = |n| Append { session: session(n), expected_seq: next, drafts: drafts.clone() };
-        let durability = if next % 6 == 0 { Durability::Barrier } else { Durability::Normal };
+        let durability = if next.is_multiple_of(6) { Durability::Barrier } else { Durability::Normal };
         store.append_many(vec![append(1), append(2)], durability).expect("appends");
         next += 2;
         acknowledged(next);
@@ -107,7 +107,7 @@ fn r2_what_was_acknowledged_survives_kill_9_and_nothing_is_torn() {
         if kill % KILLS_A_FOLDER == 0 {
             dir = tempfile::tempdir().expect("a folder");
         }
-        let acknowledged = run_and_kill(dir.path(), Duration::from_micros(dice.below(30_000)));
+        let acknowledged = run_and_kill(dir.path(), Duration::from_micros(dice.below(25_000)));
         let store = open(dir.path());
         let there = whole(&store);
         assert!(there >= acknowledged, "kill {kill}: {acknowledged} were acknowledged, {there} are there");

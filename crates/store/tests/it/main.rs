@@ -1,10 +1,13 @@
 //! The store from outside: what it promises, against crashes, damage and a second writer.
 
+#![expect(clippy::expect_used, reason = "a test says what it expects")]
+
 mod append;
 mod blobs;
 mod damaged;
 mod failing;
 mod killed;
+mod laws;
 mod lists;
 mod opening;
 mod rig;

@@ -237,6 +237,12 @@ fn facts() -> Facts {
     }
 }
 
+/// A folder in memory where there is one: for tests that open many stores and cut no power.
+pub(crate) fn quick_folder() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.expect("a folder")
+}
+
 /// Numbers that look random and are the same each run.
 pub(crate) struct Dice(pub(crate) u64);
 
