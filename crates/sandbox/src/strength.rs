@@ -50,7 +50,7 @@ pub enum Missing {
     FileNames,
     /// Mode, owner and times of a file that may only be read can be changed by its owner (in a cage that can write).
     Attributes,
-    /// Killing the supervisor itself (not the app) can leave processes behind.
+    /// Killing the supervisor itself (not the app), or forking faster than it can look, can leave processes behind.
     UnsupervisedEnd,
     /// The number of processes isn't limited.
     ProcessCount,

@@ -161,35 +161,32 @@ fn supervised(line: &Line, mut plan: Plan) -> Result<(), Broken> {
         Some(_) => Some(make_scratch(&mut plan).map_err(|error| Broken::at("private folder", error))?),
         None => None,
     };
-    let result = match sys::fork().map_err(|error| Broken::at("first process", error)) {
+    let outcome = match sys::fork().map_err(|error| Broken::at("first process", error)) {
         Err(broken) => Err(broken),
         Ok(Fork::Child) => sys::exit_now(confine::execute(line, &plan)),
-        Ok(Fork::Parent(shell)) => supervise(line, shell),
+        Ok(Fork::Parent(shell)) => outcome(line, shell),
     };
     tree::end_all();
     if let Some(scratch) = scratch {
         // Gone already or not ours any more: nothing is left to do about it.
         let _ = fs::remove_dir_all(scratch);
     }
-    result
+    line.say(&outcome?);
+    Ok(())
 }
 
-fn supervise(line: &Line, shell: Pid) -> Result<(), Broken> {
+/// Waits for the app's word or the shell's end, and looks who else is alive.
+fn outcome(line: &Line, shell: Pid) -> Result<Said, Broken> {
     match first_to_end(line, shell)? {
-        First::App => {
-            tree::end_all();
-            line.say(&Said::Ended { exit: Ended::Killed, leftovers: Vec::new(), more: 0 });
-        }
+        First::App => Ok(Said::Ended { exit: Ended::Killed, leftovers: Vec::new(), more: 0 }),
         First::Cage => {
             let status = rustix::process::waitpid(Some(shell), WaitOptions::empty())
                 .map_err(|error| Broken::at("supervisor", error))?;
             let (leftovers, more) = tree::name_descendants();
-            tree::end_all();
             let exit = status.map_or(Ended::Killed, |(_, status)| ended(status));
-            line.say(&Said::Ended { exit, leftovers, more });
+            Ok(Said::Ended { exit, leftovers, more })
         }
     }
-    Ok(())
 }
 
 /// Waits until the app is gone or asks, or the first process ends, and then for the rest of the cage. Process 1

@@ -1,10 +1,11 @@
 //! Looking at processes, and ending a tree that has no namespace of its own.
 //!
 //! Reads `/proc`. Ending works for the children of a **subreaper**: whoever loses its parent becomes the
-//! subreaper's child, so nothing gets out of sight. Everything is stopped before anything is killed, and the
-//! look is repeated until it finds nothing new. Invariant: when [`end_all`] returns, no descendant is left.
+//! subreaper's child, so nothing gets out of sight, and the look is repeated until there is no child left. What
+//! forks faster than it can be looked at isn't caught: one reason why such a cage is called partial. Invariant:
+//! when [`end_all`] returns, no descendant is left.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -40,7 +41,6 @@ pub(crate) fn name_descendants() -> Names {
 /// Ends and reaps every descendant of this process, which must be a subreaper.
 pub(crate) fn end_all() {
     loop {
-        stop_all();
         for pid in descendants() {
             // It may have ended meanwhile; what can't be signalled is looked at again in the next round.
             let _ = rustix::process::kill_process(pid, Signal::KILL);
@@ -56,20 +56,6 @@ pub(crate) fn end_all() {
         // Killed processes need a moment to end: give way instead of spinning.
         let pause = rustix::event::Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
         let _ = rustix::event::poll(&mut [], Some(&pause));
-    }
-}
-
-/// Stops descendants until a look finds none that wasn't stopped before: a stopped process can't fork.
-fn stop_all() {
-    let mut stopped = HashSet::new();
-    loop {
-        let fresh: Vec<Pid> = descendants().into_iter().filter(|pid| stopped.insert(*pid)).collect();
-        if fresh.is_empty() {
-            return;
-        }
-        for pid in fresh {
-            let _ = rustix::process::kill_process(pid, Signal::STOP);
-        }
     }
 }
 

@@ -34,9 +34,14 @@ fn a_canary_in_the_home_folder_cannot_be_read() {
     each_cage(|lab, mechanism| {
         let canary = canary(lab);
         let path = canary.path.display();
+        // Where there is another root, all of it can be searched; it is small.
+        let places = match mechanism {
+            Mechanism::Bubblewrap | Mechanism::Namespaces => "--exclude-dir=usr --exclude-dir=proc /",
+            Mechanism::Landlock => canary.path.parent().unwrap().to_str().unwrap(),
+        };
         let script = format!(
             "cat {path}; ls -R $(dirname {path}); cp {path} stolen; ln {path} linked; ln -s {path} link; cat link;
-             grep -rs canary $(dirname {path})/../.. /home /root /private /tmp /dev/shm /etc . 2>/dev/null;
+             grep -rs canary {places} 2>/dev/null;
              cat ../../../../../../../..{path}; echo looked"
         );
         let printed = lab.run(mechanism.name(), &[], &script);
