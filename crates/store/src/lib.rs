@@ -23,6 +23,7 @@ mod rows;
 mod schema;
 mod settings;
 mod store;
+mod work;
 mod writer;
 
 pub use announce::{Announcement, Keep, Notice, QUEUE, Subscription};

@@ -4,23 +4,19 @@
 //! Invariants: all of it or nothing; one writer, whose epoch is compared inside each transaction; after a commit that
 //! failed the handle is never used again, because a second try may report success for bytes that are lost.
 
-use crate::announce::{Announcement, Announcer};
-use crate::append::{Append, Durability, Ready, ReadyAppend, ready};
+use crate::announce::Announcer;
+use crate::append::{Append, Durability, ReadyAppend, ready};
 use crate::connection::{self, Role, SYNC_FULL, SYNC_NORMAL, WAL_ALARM_BYTES, int, nat};
 use crate::error::{AppendError, OpenError, ReadError};
-use crate::folded::{self, Folded, Kept, SNAPSHOT_EVERY};
+use crate::folded::Kept;
 use crate::folder::{DataFolder, Lock};
 use crate::ports::{Clock, Fate, Faults, Point};
-use crate::projection::{self, Posting};
-use crate::rows;
+use crate::projection;
 use crate::schema::open_failed;
-use domain::digest::Digest;
-use domain::event::{Event, Fact, Payload, Recorded};
-use domain::ids::SessionId;
+use crate::work::{Scope, Work};
+use domain::event::Recorded;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 /// The highest page number SQLite allows: no bound.
@@ -42,22 +38,6 @@ pub(crate) struct Writer {
     /// Why nothing more is written from here, once that is so.
     over: Option<AppendError>,
     _lock: Lock,
-}
-
-/// A session on its way through a transaction.
-struct Going {
-    /// Where it stood before.
-    from_seq: u64,
-    folded: Folded,
-    posting: Posting,
-}
-
-/// What a transaction has made so far.
-#[derive(Default)]
-struct Work {
-    sessions: BTreeMap<SessionId, Going>,
-    announcements: Vec<Announcement>,
-    snapshots: Vec<SessionId>,
 }
 
 impl Writer {
@@ -121,33 +101,21 @@ impl Writer {
             return Err(error);
         }
         self.reach(Point::AfterCommit)?;
-        for (session, going) in work.sessions {
-            self.kept.put(&session, going.folded);
-        }
-        work.announcements.iter().for_each(|announcement| self.announcer.announce(announcement));
+        let announcements = work.done(&self.kept);
+        announcements.iter().for_each(|announcement| self.announcer.announce(announcement));
         self.watch_log();
-        Ok(work.announcements.iter().flat_map(|announcement| announcement.events.iter().cloned()).collect())
+        Ok(announcements.iter().flat_map(|announcement| announcement.events.iter().cloned()).collect())
     }
 
-    fn transact(&mut self, batch: Vec<ReadyAppend>, work: &mut Work) -> Result<(), AppendError> {
+    fn transact(&self, batch: Vec<ReadyAppend>, work: &mut Work) -> Result<(), AppendError> {
         self.execute("BEGIN IMMEDIATE", "beginning to save")?;
         self.check_epoch()?;
-        let time = self.clock.now_ms();
+        let (time, epoch) = (self.clock.now_ms(), self.epoch);
+        let scope = Scope { connection: &self.connection, kept: &self.kept, time, epoch };
         for append in batch {
-            let events = self.append_one(append, time, work)?;
-            work.announcements.push(events);
+            work.take_in(scope, append)?;
         }
-        for (session, going) in &mut work.sessions {
-            std::mem::take(&mut going.posting)
-                .post(&self.connection, session, &going.folded)
-                .map_err(AppendError::sql("posting to the lists"))?;
-        }
-        for session in &work.snapshots {
-            if let Some(going) = work.sessions.get(session) {
-                folded::write_snapshot(&self.connection, session, &going.folded)
-                    .map_err(AppendError::sql("saving a snapshot"))?;
-            }
-        }
+        work.post(&self.connection)?;
         match self.faults.reach(Point::BeforeCommit) {
             Fate::Go => self.execute("COMMIT", "committing").map_err(|error| match error {
                 AppendError::Sql { why, .. } => AppendError::Unsure { why },
@@ -160,89 +128,9 @@ impl Writer {
         }
     }
 
-    fn append_one(
-        &self,
-        append: ReadyAppend,
-        time: u64,
-        work: &mut Work,
-    ) -> Result<Announcement, AppendError> {
-        let ReadyAppend { session, expected_seq, events } = append;
-        if let Some(found) = self.kept.damage(&session) {
-            return Err(AppendError::ReadOnly(found));
-        }
-        let Going { folded, posting, .. } = match work.sessions.entry(session.clone()) {
-            Entry::Occupied(going) => going.into_mut(),
-            Entry::Vacant(place) => {
-                let folded =
-                    folded::load(&self.connection, self.kept.take(&session), &session).map_err(read_only)?;
-                place.insert(Going { from_seq: folded.state.next_seq, folded, posting: Posting::default() })
-            }
-        };
-        let first = folded.state.next_seq;
-        if first != expected_seq {
-            return Err(AppendError::Conflict { session, expected: expected_seq, actual: first });
-        }
-        let mut recorded = Vec::with_capacity(events.len());
-        let mut turn_ended = false;
-        for ready in events {
-            turn_ended |= matches!(ready.draft.fact, Fact::TurnEnd(_));
-            recorded.push(self.append_event(&session, folded, posting, ready, time)?);
-        }
-        if turn_ended || first / SNAPSHOT_EVERY != folded.state.next_seq / SNAPSHOT_EVERY {
-            work.snapshots.push(session.clone());
-        }
-        Ok(Announcement { session, events: recorded.into() })
-    }
-
-    fn append_event(
-        &self,
-        session: &SessionId,
-        folded: &mut Folded,
-        posting: &mut Posting,
-        ready: Ready,
-        time: u64,
-    ) -> Result<Recorded, AppendError> {
-        let Ready { draft, payload } = ready;
-        let seq = folded.state.next_seq;
-        folded.state.check(&draft).map_err(|violation| AppendError::Refused {
-            session: session.clone(),
-            seq,
-            violation,
-        })?;
-        let kind = draft.fact.kind();
-        let mut envelope = Recorded {
-            session: session.clone(),
-            pos: 0,
-            seq,
-            kind: kind.name.to_owned(),
-            version: kind.version,
-            time,
-            epoch: self.epoch,
-            turn: draft.turn,
-            step: draft.step,
-            ignorable: kind.ignorable,
-            sources: draft.sources,
-            prev_hash: folded.head,
-            hash: Digest::ZERO,
-            payload: Payload::Text(payload),
-        };
-        envelope.hash = envelope.expected_hash();
-        envelope.pos =
-            rows::insert(&self.connection, &envelope).map_err(AppendError::sql("inserting an event"))?;
-        let event = Event { envelope, fact: Some(draft.fact) };
-        posting.note(&event.envelope, event.fact.as_ref());
-        Arc::make_mut(&mut folded.state).fold(&event);
-        folded.head = event.envelope.hash;
-        Ok(event.envelope)
-    }
-
-    /// Leaves the log as it was. States that took nothing in are kept, the others are read again when they're wanted.
+    /// Leaves the log as it was.
     fn undo(&mut self, work: Work, error: &AppendError) {
-        for (session, going) in work.sessions {
-            if going.folded.state.next_seq == going.from_seq {
-                self.kept.put(&session, going.folded);
-            }
-        }
+        work.undone(&self.kept);
         match error {
             AppendError::Crashed => {
                 self.roll_back();
@@ -355,7 +243,10 @@ impl Writer {
     /// Posts all lists again from the log, in one transaction.
     pub(crate) fn rebuild(&self) -> Result<(), ReadError> {
         let sql = |doing| ReadError::sql(doing);
-        let whole = self.connection.unchecked_transaction().map_err(sql("rebuilding the lists"))?;
+        let whole = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(sql("rebuilding the lists"))?;
+        self.check_epoch()
+            .map_err(|error| ReadError::Sql { doing: "rebuilding the lists", why: error.to_string() })?;
         projection::rebuild(&whole, &whole)?;
         whole
             .execute("UPDATE facts_of_store SET value = ?1 WHERE name = 'projections'", [projection::VERSION])
@@ -396,9 +287,52 @@ fn begin_epoch(connection: &Connection) -> Result<u64, connection::Unfit> {
     Ok(nat(epoch))
 }
 
-fn read_only(error: ReadError) -> AppendError {
-    match error {
-        ReadError::Sql { doing, why } => AppendError::Sql { doing, why },
-        ReadError::Damaged { .. } | ReadError::Unknown { .. } => AppendError::ReadOnly(error),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::NoFaults;
+    use crate::schema::{MIGRATIONS, prepare};
+    use domain::call::Mode;
+    use domain::event::{Draft, SessionCreated};
+    use domain::ids::{FolderId, SessionId};
+
+    struct Still;
+    impl Clock for Still {
+        fn now_ms(&self) -> u64 {
+            0
+        }
+    }
+
+    /// With this a power cut is survived: SQLite syncs the log in such a commit, and everything before it lies in it.
+    #[test]
+    fn a_barrier_commits_in_full_and_only_a_barrier() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = DataFolder::to_write(dir.path()).expect("fits");
+        let lock = folder.lock().expect("free");
+        prepare(&folder, MIGRATIONS).expect("makes");
+        let faults = Arc::new(NoFaults);
+        let mut writer = Writer::open(folder, lock, Arc::default(), Arc::default(), Arc::new(Still), faults)
+            .expect("opens");
+        let created = Draft::new(SessionCreated {
+            folder: FolderId::from_bits(1),
+            root: "/home/ann".into(),
+            mode: Mode::Ask,
+            model: None,
+            tour: false,
+        });
+        for (n, durability, expect) in [
+            (1, Durability::Normal, SYNC_NORMAL),
+            (2, Durability::Barrier, SYNC_FULL),
+            (3, Durability::Barrier, SYNC_FULL),
+            (4, Durability::Normal, SYNC_NORMAL),
+        ] {
+            let session = SessionId::from_bits(n);
+            writer
+                .append(vec![Append { session, expected_seq: 0, drafts: vec![created.clone()] }], durability)
+                .expect("appends");
+            let level: i64 =
+                writer.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).expect("answers");
+            assert_eq!(level, expect, "append {n}");
+        }
     }
 }

@@ -146,6 +146,7 @@ fn i15_an_older_epoch_can_not_append() {
     assert_eq!(old.append(&session(2), 0, vec![created()], Durability::Normal), Err(fenced.clone()));
     let edit = store::Edit::Set { name: "language".into(), value: "zh".into() };
     assert_eq!(old.edit(edit), Err(fenced));
+    assert!(old.rebuild().unwrap_err().to_string().contains("epoch 2 has taken over"));
     let events = new.events(&session(1), 0, 9).expect("reads");
     assert_eq!(events.iter().map(|event| event.epoch).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(old.state(&session(1)).expect("folds").next_seq, 2, "it still reads what is true");

@@ -8,7 +8,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use store::{Append, Durability, Options, Store};
+use store::{Append, AppendError, Durability, Options, Store};
 
 /// Names the folder the child works in.
 const CHILD: &str = "DAYBOOK_TEST_STORE";
@@ -25,22 +25,24 @@ fn a_child_appends_until_it_is_killed() {
     match std::env::var_os(CHILD) {
         Some(folder) => {
             let store = Store::open(Path::new(&folder), Options::new(Hand::at(1))).expect("opens");
-            appends(&store, u64::MAX, |seq| {
+            let say = |word: String| {
                 let mut out = std::io::stdout().lock();
-                writeln!(out, "ack {seq}").and_then(|()| out.flush()).expect("the parent listens");
-            });
+                writeln!(out, "{word}").and_then(|()| out.flush()).expect("the parent listens");
+            };
+            let end = appends(&store, u64::MAX, |seq| say(format!("ack {seq}")));
+            say(format!("end {end:?}"));
         }
         None => {
             let dir = tempfile::tempdir().expect("a folder");
             let store = Store::open(dir.path(), Options::new(Hand::at(1))).expect("opens");
-            appends(&store, 30, drop);
+            assert_eq!(appends(&store, 30, drop), None);
             assert_eq!(whole(&store), 30);
         }
     }
 }
 
-/// Appends to two sessions at once, the same to both, from where they are.
-fn appends(store: &Store, until: u64, mut acknowledged: impl FnMut(u64)) {
+/// Appends to two sessions at once, the same to both, from where they are, until an append fails for good.
+fn appends(store: &Store, until: u64, mut acknowledged: impl FnMut(u64)) -> Option<AppendError> {
     let mut next = store.next_seq(&session(1)).expect("reads");
     while next < until {
         let drafts = match next {
@@ -49,10 +51,16 @@ fn appends(store: &Store, until: u64, mut acknowledged: impl FnMut(u64)) {
         };
         let append = |n| Append { session: session(n), expected_seq: next, drafts: drafts.clone() };
         let durability = if next.is_multiple_of(6) { Durability::Barrier } else { Durability::Normal };
-        store.append_many(vec![append(1), append(2)], durability).expect("appends");
-        next += 2;
-        acknowledged(next);
+        match store.append_many(vec![append(1), append(2)], durability) {
+            Ok(_) => {
+                next += 2;
+                acknowledged(next);
+            }
+            Err(AppendError::Conflict { actual, .. }) => next = actual,
+            Err(error) => return Some(error),
+        }
     }
+    None
 }
 
 /// Checks everything there is to check, and says how many events each of the two sessions has.
@@ -78,11 +86,14 @@ fn child(folder: &Path) -> Child {
         .expect("starts")
 }
 
+fn place(line: &str) -> Option<u64> {
+    line.split_once("ack ").and_then(|(_, seq)| seq.trim().parse().ok())
+}
+
 /// Lets the child run for this long after its first word, kills it, and gives the last place it acknowledged.
 fn run_and_kill(folder: &Path, life: Duration) -> u64 {
     let mut child = child(folder);
     let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
-    let place = |line: &str| line.split_once("ack ").and_then(|(_, seq)| seq.trim().parse::<u64>().ok());
     let first =
         lines.by_ref().map_while(Result::ok).find_map(|line| place(&line)).expect("it says something");
     let end = Instant::now() + life;
@@ -118,4 +129,31 @@ fn r2_what_was_acknowledged_survives_kill_9_and_nothing_is_torn() {
     println!(
         "{KILLS} kills, {acknowledged_in_all} events acknowledged, {unacknowledged} appends cut before their word"
     );
+}
+
+/// A lock file that was cleaned away lets a second process in while the first one is at work.
+#[test]
+fn x04_a_process_that_was_overtaken_stops_writing() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut child = child(dir.path());
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map_while(Result::ok);
+    assert!(lines.by_ref().filter_map(|line| place(&line)).any(|seq| seq >= 200), "it is at work");
+    let refused = Store::open(dir.path(), inline()).err().expect("the child holds the lock").to_string();
+    assert!(refused.contains(&format!("(process {})", child.id())), "{refused}");
+    std::fs::remove_file(dir.path().join("lock")).expect("deletes");
+    let store = open(dir.path());
+    let from = store.next_seq(&session(1)).expect("reads");
+    assert_eq!(appends(&store, from + 400, drop), None);
+    let (mut last, mut end) = (0, String::new());
+    for line in lines {
+        last = place(&line).unwrap_or(last);
+        end = if line.contains("end ") { line } else { end };
+    }
+    child.wait().expect("is gone");
+    assert!(end.contains("Fenced { mine: 1, current: 2 }"), "{end}");
+    assert!(last <= from, "nothing of it was acknowledged after the second one began");
+    whole(&store);
+    let events = store.events(&session(1), 0, 100_000).expect("dense and chained");
+    let taken_over = events.partition_point(|event| event.epoch == 1);
+    assert!(taken_over >= 200 && events[taken_over..].iter().all(|event| event.epoch == 2));
 }

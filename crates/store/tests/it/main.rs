@@ -10,4 +10,5 @@ mod killed;
 mod laws;
 mod lists;
 mod opening;
+mod power;
 mod rig;
