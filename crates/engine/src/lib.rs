@@ -12,6 +12,7 @@ mod perform;
 pub mod ports;
 pub mod prompt;
 mod shared;
+pub mod show;
 pub mod verify;
 
 pub use actor::{CommandFailure, Recorded};

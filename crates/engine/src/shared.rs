@@ -25,6 +25,9 @@ pub enum Live {
         session: SessionId,
         /// The attempt.
         attempt: AttemptId,
+        /// Bytes of the same kind of piece that came before it in this attempt, so that a listener joins its pieces to
+        /// the logged ones.
+        at: usize,
         /// The piece.
         delta: ModelDelta,
     },
@@ -34,6 +37,8 @@ pub enum Live {
         session: SessionId,
         /// The call.
         call: CallId,
+        /// Bytes of its output before this text.
+        at: usize,
         /// The text.
         text: String,
     },

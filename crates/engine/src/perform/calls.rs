@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -127,9 +128,11 @@ fn output(
 ) -> (Output, tokio::task::JoinHandle<()>) {
     let (line, mut texts) = mpsc::unbounded_channel::<String>();
     let (shared, session, shown) = (Arc::clone(shared), session.clone(), call.clone());
+    let bytes = AtomicUsize::new(0);
     let forward = Output::To(Arc::new(move |text: &str| {
         let (session, call, text) = (session.clone(), shown.clone(), text.to_owned());
-        shared.show(Live::Output { session, call, text: text.clone() });
+        let at = bytes.fetch_add(text.len(), Ordering::Relaxed);
+        shared.show(Live::Output { session, call, at, text: text.clone() });
         drop(line.send(text));
     }));
     let call = call.clone();

@@ -59,6 +59,7 @@ async fn stream(
         session: session.clone(),
         attempt: attempt.clone(),
         waiting: Arc::clone(&waiting),
+        shown: Shown::default(),
     };
     let asked = ModelRequest { model: &step.model, body: &body, conversation: session.as_str() };
     let mut sending = shared.ports.models.send(asked, &mut sink, cancel);
@@ -114,12 +115,36 @@ struct Show {
     session: SessionId,
     attempt: AttemptId,
     waiting: Arc<Mutex<Waiting>>,
+    shown: Shown,
+}
+
+/// Bytes shown so far, by kind of piece.
+#[derive(Default)]
+struct Shown {
+    text: usize,
+    reasoning: usize,
+    arguments: usize,
+}
+
+impl Shown {
+    /// Where this piece begins among its kind.
+    fn place(&mut self, delta: &ModelDelta) -> usize {
+        let (count, text) = match delta {
+            ModelDelta::Text { text } => (&mut self.text, text),
+            ModelDelta::Reasoning { text } => (&mut self.reasoning, text),
+            ModelDelta::Arguments { text, .. } => (&mut self.arguments, text),
+        };
+        let at = *count;
+        *count += text.len();
+        at
+    }
 }
 
 impl Sink for Show {
     fn delta(&mut self, delta: ModelDelta) {
         let (session, attempt) = (self.session.clone(), self.attempt.clone());
-        self.shared.show(Live::Delta { session, attempt, delta: delta.clone() });
+        let at = self.shown.place(&delta);
+        self.shared.show(Live::Delta { session, attempt, at, delta: delta.clone() });
         merge(&mut lock(&self.waiting).deltas, delta);
     }
 

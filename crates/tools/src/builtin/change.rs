@@ -7,7 +7,7 @@ use crate::blob::BlobSink;
 use crate::call::Surveyed;
 use crate::clear::Cleared;
 use crate::path::{RelPath, shown};
-use crate::place::Place;
+use crate::place::{Place, Reached};
 use crate::save::{Target, save, sweep};
 use crate::text::Text;
 use crate::tool::{Ctx, Raw, Trouble, failed, fault};
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 /// What a write or edit will do.
 pub(super) struct Change {
-    pub(super) path: RelPath,
+    pub(super) reached: Reached,
     pub(super) target: Target,
     pub(super) after: Vec<u8>,
     pub(super) lines: Option<LineCount>,
@@ -61,13 +61,16 @@ impl Change {
                 "",
             )
         })?;
-        let real = self.target.real.to_string();
-        let mut can_touch = vec![self.path.to_string()];
-        if real != can_touch[0] {
-            can_touch.push(real.clone());
+        // The old content too, so that the difference can be shown from the record alone, now and later.
+        if let Some(current) = &self.target.current {
+            blobs.put(&current.bytes).map_err(|error| {
+                failed("runtime/io", format!("the old content couldn't be kept: {}", crate::tool::bare(&error)), "")
+            })?;
         }
+        let real = self.target.real.to_string();
+        let can_touch = self.reached.names();
         let mut words = BTreeMap::from([
-            ("path".to_owned(), self.path.to_string()),
+            ("path".to_owned(), self.reached.path.to_string()),
             ("size".to_owned(), self.after.len().to_string()),
             ("new".to_owned(), self.target.current.is_none().to_string()),
         ]);
@@ -100,7 +103,7 @@ impl Change {
         let before = self.before();
         let after = Digest::of(&self.after);
         if cleared.before != before || cleared.after != Some(after) {
-            return Err(changed(&self.path).into());
+            return Err(changed(&self.reached.path).into());
         }
         if let Some(current) = &self.target.current {
             ctx.blobs.put(&current.bytes).map_err(|error| fault("keeping the old content", &error))?;
@@ -118,7 +121,7 @@ impl Change {
 
     fn result(self, before: Option<Digest>, after: Digest, same: bool) -> Raw {
         let path = self.target.real.to_string();
-        let name = shown(self.path.as_str());
+        let name = shown(self.reached.path.as_str());
         let counted =
             self.lines.map_or(String::new(), |lines| format!(" (+{} -{} lines)", lines.added, lines.removed));
         let text = match (same, before) {
@@ -134,7 +137,7 @@ impl Change {
             text,
             effects: if same { Vec::new() } else { vec![effect] },
             blobs: before.into_iter().chain([after]).collect(),
-            seen: BTreeMap::from([(path, after), (self.path.to_string(), after)]),
+            seen: BTreeMap::from([(path, after), (self.reached.path.to_string(), after)]),
         }
     }
 }
@@ -153,11 +156,11 @@ impl Agreed {
 }
 
 /// Refuses a file that differs from what this session saw last.
-pub(super) fn not_stale(ctx: &Ctx, path: &RelPath, target: &Target) -> Result<(), ToolError> {
+pub(super) fn not_stale(ctx: &Ctx, reached: &Reached, target: &Target) -> Result<(), ToolError> {
     let Some(current) = &target.current else { return Ok(()) };
-    let saw = ctx.seen.get(target.real.as_str()).or_else(|| ctx.seen.get(path.as_str()));
+    let saw = reached.names().iter().find_map(|name| ctx.seen.get(name));
     match saw {
-        Some(saw) if *saw != current.digest => Err(changed(path)),
+        Some(saw) if *saw != current.digest => Err(changed(&reached.path)),
         _ => Ok(()),
     }
 }
@@ -196,10 +199,10 @@ pub fn reconcile(
 ) -> Result<Settled, ToolError> {
     let question: Question = serde_json::from_str(operation)
         .map_err(|error| failed("runtime/reconcile", format!("not a question about a file: {error}"), ""))?;
-    let path = place.resolve(&question.path)?;
+    let reached = place.reach(&question.path)?;
     // A folder that isn't there holds no leftovers.
-    let _ = sweep(place, &path);
-    let now = match Target::find(place, &path, limits.file_bytes) {
+    let _ = sweep(place, &reached.real);
+    let now = match Target::find(place, &reached, limits.file_bytes) {
         Ok(target) => target.current.map(|current| current.digest),
         // A deleted folder is asked about by its path alone.
         Err(error) if error.code == "file/is_folder" && question.before.is_none() => {
