@@ -1,6 +1,23 @@
 //! What a client sees: typed commands, subscriptions by sequence number, errors with a code, a message and a hint.
 //!
-//! Three doors lead to this one room (the window's IPC, the local door, stdio); wire types stop here. Invariant: no
-//! command takes a path or a program from the page, and no reply holds a secret.
+//! Three doors lead to this one [`Room`] (the window's IPC, the local door, stdio); wire types stop here. What only a
+//! host has (folders, keys, settings, the tour) comes through the [`Desk`] port. Invariants: no command takes a path or a
+//! program from a page, no reply holds a secret, and every client folds the same events in the same order.
 
 pub mod wire;
+
+mod changes;
+mod desk;
+mod failure;
+mod line;
+mod lists;
+mod room;
+mod subscribe;
+pub mod view;
+
+pub use changes::{Content, changes, diff};
+pub use desk::{Asked, Desk, TourStart};
+pub use failure::{error, of_command, of_read};
+pub use line::event_line;
+pub use room::Room;
+pub use view::{Fold, Shelf};

@@ -1,0 +1,82 @@
+//! The desk: what only a host has, as a port of the room.
+//!
+//! Folders behind opaque ids, the system's dialog, keys and providers, settings, the tour. Invariant: a path comes from
+//! here and from nowhere else, and a key goes in through here and never comes out.
+
+use crate::wire::ApiError;
+use crate::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
+use domain::event::ModelChoice;
+use domain::ids::FolderId;
+use futures_util::future::BoxFuture;
+use std::path::PathBuf;
+
+/// An answer that may take a while.
+pub type Asked<'a, T> = BoxFuture<'a, Result<T, ApiError>>;
+
+/// What the guided tour begins with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TourStart {
+    /// The sample project.
+    pub folder: FolderId,
+    /// Where it is.
+    pub root: PathBuf,
+    /// The scripted model.
+    pub model: ModelChoice,
+}
+
+/// What only a host has.
+pub trait Desk: Send + Sync {
+    /// About the app and the machine.
+    fn app(&self) -> AppInfo;
+
+    /// Folders opened before, newest first.
+    ///
+    /// # Errors
+    /// When the list can't be read.
+    fn folders(&self) -> Result<Vec<Folder>, ApiError>;
+
+    /// A folder as shown.
+    fn folder(&self, id: &FolderId, root: &str) -> Folder;
+
+    /// The path of a known folder that is there, for a new session in it.
+    ///
+    /// # Errors
+    /// When it isn't known or is gone.
+    fn open_folder(&self, id: &FolderId) -> Result<PathBuf, ApiError>;
+
+    /// The system's dialog; `None` when the person dismissed it.
+    fn choose_folder(&self) -> Asked<'_, Option<Folder>>;
+
+    /// Lays out the sample project and the script.
+    fn tour(&self) -> Asked<'_, TourStart>;
+
+    /// Providers, with the state of their keys.
+    fn providers(&self) -> Asked<'_, Vec<Provider>>;
+
+    /// Keeps a key.
+    fn set_key(&self, provider: String, key: String) -> Asked<'_, ()>;
+
+    /// Forgets a key.
+    fn forget_key(&self, provider: String) -> Asked<'_, ()>;
+
+    /// Adds or changes an own service.
+    fn save_provider(&self, draft: ProviderDraft) -> Asked<'_, ()>;
+
+    /// Removes an own service.
+    fn remove_provider(&self, provider: String) -> Asked<'_, ()>;
+
+    /// Asks a service whether key and address work, and for its models.
+    fn check_provider(&self, provider: String) -> Asked<'_, ()>;
+
+    /// Settings.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    fn settings(&self) -> Result<Settings, ApiError>;
+
+    /// Keeps settings.
+    ///
+    /// # Errors
+    /// When they hold an unknown word, or can't be kept.
+    fn save_settings(&self, settings: Settings) -> Result<(), ApiError>;
+}

@@ -1,0 +1,301 @@
+//! The room: one place where every client's commands are done, whichever door they came through.
+//!
+//! The dispatcher's arms are one call each. Invariants: a command is recorded before it is answered; ids are checked
+//! before anything is looked up; nothing that reads the disk for long holds an async thread.
+
+use crate::desk::Desk;
+use crate::failure::{error, internal, of_command, of_id, of_read};
+use crate::view::words::{to_choice, to_mode, to_resolution, to_target};
+use crate::view::{Fold, Shelf};
+use crate::wire::ApiError;
+use crate::wire::command::{Command, Mode, Reply};
+use crate::wire::store::{Folder, ModelChoice};
+use crate::wire::view::SessionView;
+use crate::{changes, lists};
+use domain::digest::Digest;
+use domain::event::SessionCreated;
+use domain::ids::{FolderId, SessionId};
+use engine::show::SessionRow;
+use engine::{Command as Order, Engine, Recorded};
+use std::collections::{HashMap, HashSet};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Folds kept from an opening to the subscription that usually follows.
+const KEPT_FOLDS: usize = 8;
+/// Events read at once.
+const PAGE: usize = 500;
+
+/// The room. Cheap to clone.
+#[derive(Clone)]
+pub struct Room {
+    pub(crate) inside: Arc<Inside>,
+}
+
+pub(crate) struct Inside {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) desk: Arc<dyn Desk>,
+    opened: Mutex<HashMap<SessionId, Fold>>,
+    damaged: Mutex<HashSet<SessionId>>,
+}
+
+type Done = Result<Reply, ApiError>;
+
+impl Room {
+    /// A room over an engine and a desk.
+    #[must_use]
+    pub fn new(engine: Arc<Engine>, desk: Arc<dyn Desk>) -> Self {
+        Self { inside: Arc::new(Inside { engine, desk, opened: Mutex::default(), damaged: Mutex::default() }) }
+    }
+
+    /// The engine behind it, for hosts.
+    #[must_use]
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.inside.engine
+    }
+
+    /// Does one command.
+    ///
+    /// # Errors
+    /// With a stable code, a message and often a hint; nothing was recorded then.
+    pub async fn call(&self, command: Command) -> Done {
+        let desk = &self.inside.desk;
+        match command {
+            Command::App => Ok(Reply::App(desk.app())),
+            Command::Sessions => self.sessions(),
+            Command::Folders => desk.folders().map(Reply::Folders),
+            Command::ChooseFolder => desk.choose_folder().await.map(Reply::Folder),
+            Command::CreateSession { folder, mode, model } => self.create(&folder, mode, model).await,
+            Command::StartTour => self.tour().await,
+            Command::OpenSession { session } => self.open(&session).await,
+            Command::Send { session, text, intent, command } => {
+                self.send(&session, Order::Say { text, target: to_target(intent), command: Some(id(&command)?) }).await
+            }
+            Command::RemoveMessage { session, message } => self.order(&session, Order::TakeBack(id(&message)?)).await,
+            Command::Interrupt { session } => {
+                self.order(&session, Order::Stop(domain::event::CancelBy::User)).await
+            }
+            Command::Approve { session, approval, digest } => {
+                self.order(&session, Order::Grant { approval: id(&approval)?, digest: digest_of(&digest)? }).await
+            }
+            Command::Refuse { session, approval, why } => {
+                self.order(&session, Order::Refuse { approval: id(&approval)?, why }).await
+            }
+            Command::Answer { session, question, text } => {
+                self.order(&session, Order::Answer { question: id(&question)?, text }).await
+            }
+            Command::Resolve { session, call, resolution } => {
+                self.order(&session, Order::Resolve { call: id(&call)?, resolution: to_resolution(resolution) }).await
+            }
+            Command::SetMode { session, mode } => self.set_mode(&session, mode).await,
+            Command::SetModel { session, model } => self.order(&session, Order::SetModel(to_choice(model))).await,
+            Command::Rename { session, title } => self.order(&session, Order::Rename(title)).await,
+            Command::Changes { session } => self.changes(&session).await,
+            Command::Diff { session, path } => self.diff(&session, path).await,
+            Command::Providers => self.providers().await,
+            Command::SetKey { provider, key } => self.after(desk.set_key(provider, key).await).await,
+            Command::ForgetKey { provider } => self.after(desk.forget_key(provider).await).await,
+            Command::SaveProvider { provider } => self.after(desk.save_provider(provider).await).await,
+            Command::RemoveProvider { provider } => self.after(desk.remove_provider(provider).await).await,
+            Command::CheckProvider { provider } => self.after(desk.check_provider(provider).await).await,
+            Command::Settings => desk.settings().map(Reply::Settings),
+            Command::SaveSettings { settings } => {
+                desk.save_settings(settings)?;
+                desk.settings().map(Reply::Settings)
+            }
+        }
+    }
+
+    /// Is there somebody who can be asked? Where not, asking means no.
+    pub fn set_attended(&self, attended: bool) {
+        self.inside.engine.set_attended(attended);
+    }
+
+    fn sessions(&self) -> Done {
+        let rows = self.inside.engine.store().sessions().map_err(|read| of_read(&read))?;
+        Ok(Reply::Sessions(rows.iter().map(|row| self.inside.summary(row)).collect()))
+    }
+
+    async fn create(&self, folder: &str, mode: Mode, model: Option<ModelChoice>) -> Done {
+        self.inside.fits_cage(mode)?;
+        let folder: FolderId = id(folder)?;
+        let root = self.inside.desk.open_folder(&folder)?;
+        let model = match model {
+            Some(model) => Some(model),
+            None => self.inside.desk.settings()?.model,
+        };
+        let Some(root) = root.to_str().map(str::to_owned) else {
+            return Err(error("folder/name", "the folder's path isn't Unicode text", "Rename the folder or move it."));
+        };
+        let created = SessionCreated { folder, root, mode: to_mode(mode), model: model.map(to_choice), tour: false };
+        self.begin(created).await
+    }
+
+    async fn tour(&self) -> Done {
+        let start = self.inside.desk.tour().await?;
+        let root = start.root.to_string_lossy().into_owned();
+        let (mode, model) = (domain::call::Mode::Ask, Some(start.model));
+        self.begin(SessionCreated { folder: start.folder, root, mode, model, tour: true }).await
+    }
+
+    async fn begin(&self, created: SessionCreated) -> Done {
+        let session = self.inside.engine.create(created).await.map_err(|failure| of_command(&failure))?;
+        Ok(Reply::Created { session: session.to_string() })
+    }
+
+    async fn send(&self, session: &str, order: Order) -> Done {
+        let recorded = self.record(session, order).await?;
+        match recorded.reply.message {
+            Some(message) => Ok(Reply::Sent { message: message.to_string(), seq: recorded.seq }),
+            None => Err(internal("a message was recorded without an id")),
+        }
+    }
+
+    async fn order(&self, session: &str, order: Order) -> Done {
+        self.record(session, order).await.map(|_| Reply::Done)
+    }
+
+    async fn record(&self, session: &str, order: Order) -> Result<Recorded, ApiError> {
+        let session = self.known(session)?;
+        self.inside.engine.command(&session, order).await.map_err(|failure| of_command(&failure))
+    }
+
+    async fn set_mode(&self, session: &str, mode: Mode) -> Done {
+        self.inside.fits_cage(mode)?;
+        self.order(session, Order::SetMode(to_mode(mode))).await
+    }
+
+    async fn open(&self, session: &str) -> Done {
+        let session = self.known(session)?;
+        let view = self.off_thread(move |inside| inside.open(&session)).await?;
+        Ok(Reply::Session(Box::new(view)))
+    }
+
+    async fn changes(&self, session: &str) -> Done {
+        let session = self.known(session)?;
+        let files = self.off_thread(move |inside| changes::changes(&inside.engine, &session)).await?;
+        Ok(Reply::Changes(files))
+    }
+
+    async fn diff(&self, session: &str, path: String) -> Done {
+        let session = self.known(session)?;
+        let diff = self.off_thread(move |inside| changes::diff(&inside.engine, &session, &path)).await?;
+        Ok(Reply::Diff(diff))
+    }
+
+    async fn providers(&self) -> Done {
+        self.inside.desk.providers().await.map(Reply::Providers)
+    }
+
+    async fn after(&self, done: Result<(), ApiError>) -> Done {
+        done?;
+        self.providers().await
+    }
+
+    async fn off_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inside) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let inside = Arc::clone(&self.inside);
+        tokio::task::spawn_blocking(move || work(&inside)).await.map_err(internal)?
+    }
+
+    pub(crate) fn known(&self, session: &str) -> Result<SessionId, ApiError> {
+        let session: SessionId = id(session)?;
+        let next = self.inside.engine.store().next_seq(&session).map_err(|read| of_read(&read))?;
+        if next == 0 { Err(unknown_session(&session)) } else { Ok(session) }
+    }
+}
+
+impl Inside {
+    pub(crate) fn summary(&self, row: &SessionRow) -> crate::wire::store::SessionSummary {
+        let damaged = lock(&self.damaged).contains(&row.session);
+        lists::summary(row, damaged, &*self.desk)
+    }
+
+    fn open(&self, session: &SessionId) -> Result<SessionView, ApiError> {
+        let fold = self.fold_to(session, u64::MAX)?;
+        let view = fold.view().clone();
+        let mut opened = lock(&self.opened);
+        if opened.len() >= KEPT_FOLDS {
+            opened.clear();
+        }
+        opened.insert(session.clone(), fold);
+        Ok(view)
+    }
+
+    /// The fold of the events before this sequence number; of all there are where there are fewer.
+    pub(crate) fn fold_to(&self, session: &SessionId, to: u64) -> Result<Fold, ApiError> {
+        if let Some(kept) = lock(&self.opened).remove(session).filter(|kept| kept.next_seq() == to) {
+            return Ok(kept);
+        }
+        let mut fold = Fold::new(session);
+        while fold.next_seq() < to {
+            let limit = PAGE.min(usize::try_from(to - fold.next_seq()).unwrap_or(PAGE));
+            let page = match self.engine.store().events(session, fold.next_seq(), limit) {
+                Ok(page) => page,
+                Err(read) => return self.salvaged(session, &read),
+            };
+            if page.is_empty() {
+                break;
+            }
+            for recorded in page {
+                match recorded.decode() {
+                    Ok(event) => drop(fold.event(&event, self)),
+                    Err(unknown) => {
+                        fold.read_only(unknown.to_string());
+                        return Ok(fold);
+                    }
+                }
+            }
+        }
+        Ok(fold)
+    }
+
+    /// A damaged session, as far as it can be read, and only to be read.
+    fn salvaged(&self, session: &SessionId, why: &engine::show::ReadError) -> Result<Fold, ApiError> {
+        lock(&self.damaged).insert(session.clone());
+        let found = self.engine.store().salvage(session).map_err(|read| of_read(&read))?;
+        let mut fold = Fold::new(session);
+        for event in found.events.into_iter().filter_map(|recorded| recorded.decode().ok()) {
+            fold.event(&event, self);
+        }
+        fold.read_only(why.to_string());
+        Ok(fold)
+    }
+
+    /// Auto needs a cage; without one everything is asked, and the mode would promise what isn't so.
+    fn fits_cage(&self, mode: Mode) -> Result<(), ApiError> {
+        if mode == Mode::Auto && self.desk.app().cage == "none" {
+            let message = "Auto runs commands in a cage, and this machine has none";
+            return Err(error("mode/no_cage", message, "Choose Ask first or Edit freely."));
+        }
+        Ok(())
+    }
+}
+
+impl Shelf for Inside {
+    fn blob(&self, digest: &Digest) -> Option<Vec<u8>> {
+        self.engine.store().blob(digest).ok()
+    }
+
+    fn folder(&self, id: &FolderId, root: &str) -> Folder {
+        self.desk.folder(id, root)
+    }
+}
+
+pub(crate) fn unknown_session(session: &SessionId) -> ApiError {
+    error("session/unknown", format!("there is no session {session}"), "Look at the list of sessions.")
+}
+
+fn id<T: FromStr<Err = domain::ids::BadId>>(text: &str) -> Result<T, ApiError> {
+    text.parse().map_err(|bad| of_id(&bad))
+}
+
+fn digest_of(text: &str) -> Result<Digest, ApiError> {
+    text.parse().map_err(|bad: domain::digest::BadDigest| error("command/invalid", bad.to_string(), "Give the digest that was shown with the request."))
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

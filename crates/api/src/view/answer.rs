@@ -1,0 +1,175 @@
+//! A streaming answer: live pieces and logged pieces of the same stream become one text.
+//!
+//! Each piece comes with its place in the stream. Invariant: a byte is shown once, whichever way it comes first; a live
+//! piece behind a gap waits for the log.
+
+use super::{Fold, words};
+use crate::wire::view::{EntryBody, NoticeLevel, Patch};
+use domain::event::{AssistantAccepted, AssistantDelta, AttemptEnd, AttemptEndKind, Event};
+use domain::ids::AttemptId;
+use domain::model::{Block, ModelDelta};
+use engine::Live;
+
+/// How far a stream of text is logged, and how far it is shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seen {
+    logged: usize,
+    shown: usize,
+}
+
+impl Seen {
+    /// What of the text at this place hasn't been shown.
+    pub(super) fn fresh<'a>(&mut self, at: usize, text: &'a str) -> &'a str {
+        if at > self.shown {
+            return "";
+        }
+        let fresh = text.get(self.shown - at..).unwrap_or("");
+        self.shown += fresh.len();
+        fresh
+    }
+
+    /// The same for the next logged text.
+    pub(super) fn logged<'a>(&mut self, text: &'a str) -> &'a str {
+        let at = self.logged;
+        self.logged += text.len();
+        self.fresh(at, text)
+    }
+}
+
+/// The attempt that streams.
+#[derive(Debug, Clone)]
+pub(super) struct Streaming {
+    attempt: AttemptId,
+    text: Seen,
+    reasoning: Seen,
+}
+
+impl Streaming {
+    pub(super) fn new(attempt: &AttemptId) -> Self {
+        Self { attempt: attempt.clone(), text: Seen::default(), reasoning: Seen::default() }
+    }
+}
+
+impl Fold {
+    /// Shows something that isn't logged yet. What belongs to another session, or to nothing open, changes nothing.
+    pub fn live(&mut self, live: &Live) -> Vec<Patch> {
+        let mut out = Vec::new();
+        match live {
+            Live::Delta { session, attempt, at, delta } if *session == self.id => {
+                let streaming = self.streaming.as_mut().filter(|streaming| streaming.attempt == *attempt);
+                let Some(streaming) = streaming else { return out };
+                let (text, reasoning) = match delta {
+                    ModelDelta::Text { text } => (streaming.text.fresh(*at, text), ""),
+                    ModelDelta::Reasoning { text } => ("", streaming.reasoning.fresh(*at, text)),
+                    ModelDelta::Arguments { .. } => ("", ""),
+                };
+                self.streamed(&attempt.clone(), text, reasoning, &mut out);
+            }
+            Live::Output { session, call, at, text } if *session == self.id => self.live_output(call, *at, text, &mut out),
+            Live::Delta { .. } | Live::Output { .. } | Live::Stalled { .. } => {}
+        }
+        out
+    }
+
+    pub(super) fn logged_deltas(&mut self, e: &AssistantDelta, out: &mut Vec<Patch>) {
+        for delta in &e.deltas {
+            let Some(streaming) = self.streaming.as_mut().filter(|streaming| streaming.attempt == e.attempt) else { return };
+            let (text, reasoning) = match delta {
+                ModelDelta::Text { text } => (streaming.text.logged(text), ""),
+                ModelDelta::Reasoning { text } => ("", streaming.reasoning.logged(text)),
+                ModelDelta::Arguments { .. } => ("", ""),
+            };
+            self.streamed(&e.attempt, text, reasoning, out);
+        }
+    }
+
+    /// Appends to the streaming entry, which begins with its first words.
+    fn streamed(&mut self, attempt: &AttemptId, text: &str, reasoning: &str, out: &mut Vec<Patch>) {
+        if text.is_empty() && reasoning.is_empty() {
+            return;
+        }
+        let key = attempt.to_string();
+        let open = self.shown.entry(&key).map(|entry| &entry.body);
+        let patch = match open {
+            Some(EntryBody::Answer { .. }) if reasoning.is_empty() => {
+                return self.push(Patch::Text { key, text: text.to_owned() }, out);
+            }
+            Some(EntryBody::Answer { text: said, reasoning: thought, .. }) => (said.clone(), format!("{thought}{reasoning}")),
+            _ => (text.to_owned(), reasoning.to_owned()),
+        };
+        let (text, reasoning) = patch;
+        self.put_at(self.state.time, key, EntryBody::Answer { text, reasoning, streaming: true }, out);
+    }
+
+    pub(super) fn accepted(&mut self, e: &AssistantAccepted, event: &Event, out: &mut Vec<Patch>) {
+        self.streaming = None;
+        let joined = |wanted: fn(&Block) -> Option<&str>, between: &str| {
+            e.blocks.iter().filter_map(wanted).filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join(between)
+        };
+        let text = joined(text_of, "\n\n");
+        let reasoning = joined(reasoning_of, "\n\n");
+        self.said.clone_from(&text);
+        let key = e.attempt.to_string();
+        if !text.is_empty() || !reasoning.is_empty() {
+            self.put(event, key, EntryBody::Answer { text, reasoning, streaming: false }, out);
+        } else if self.shown.entry(&key).is_some() {
+            self.push(Patch::Removed { key }, out);
+        }
+    }
+
+    pub(super) fn attempt_end(&mut self, e: &AttemptEnd, event: &Event, out: &mut Vec<Patch>) {
+        self.settle(e.settled);
+        match &e.end {
+            AttemptEndKind::Accepted => {}
+            AttemptEndKind::Failed { error, retry: Some(_) } => {
+                self.take_back(e, out);
+                // One line for all attempts of a step; the activity says when the next one comes.
+                let step = event.envelope.step.as_ref().map_or_else(String::new, ToString::to_string);
+                let mut facts = vec![("class", words::class(error.class).to_owned()), ("message", error.message.clone())];
+                if let Some((_, step)) = self.state.step() {
+                    facts.push(("provider", step.model.provider.clone()));
+                    facts.push(("attempt", step.attempts.to_string()));
+                }
+                let facts = facts.into_iter().map(|(name, fact)| (name.to_owned(), super::facts::shown(&fact))).collect();
+                let body = EntryBody::Notice { code: "attempt/failed".to_owned(), facts, level: NoticeLevel::Bad };
+                self.put(event, format!("attempts_{step}"), body, out);
+            }
+            // It is asked for again by the turn that goes on.
+            AttemptEndKind::Interrupted => self.take_back(e, out),
+            // Nothing asks again: what was said stays to be read, and the turn's end says why there is no more.
+            AttemptEndKind::Failed { retry: None, .. } | AttemptEndKind::Unaccepted { .. } | AttemptEndKind::Cancelled => {
+                self.stop_streaming(e, event, out);
+            }
+        }
+        self.streaming = None;
+    }
+
+    fn take_back(&mut self, e: &AttemptEnd, out: &mut Vec<Patch>) {
+        let key = e.attempt.to_string();
+        if self.shown.entry(&key).is_some() {
+            self.push(Patch::Removed { key }, out);
+        }
+    }
+
+    fn stop_streaming(&mut self, e: &AttemptEnd, event: &Event, out: &mut Vec<Patch>) {
+        let key = e.attempt.to_string();
+        let open = self.shown.entry(&key).map(|entry| entry.body.clone());
+        if let Some(EntryBody::Answer { text, reasoning, .. }) = open {
+            self.put(event, key, EntryBody::Answer { text, reasoning, streaming: false }, out);
+        }
+    }
+}
+
+fn text_of(block: &Block) -> Option<&str> {
+    match block {
+        Block::Text { text } => Some(text),
+        Block::Reasoning { .. } | Block::Call { .. } => None,
+    }
+}
+
+fn reasoning_of(block: &Block) -> Option<&str> {
+    match block {
+        Block::Reasoning { text, .. } => Some(text),
+        Block::Text { .. } | Block::Call { .. } => None,
+    }
+}

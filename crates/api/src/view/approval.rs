@@ -1,0 +1,64 @@
+//! Approval requests as shown: the engine's facts, exact text made visible, and the difference from the record.
+
+use super::Shelf;
+use super::diff;
+use super::facts::shown;
+use crate::wire::view::{ApprovalState, ApprovalView};
+use domain::call::{Act, Facts, Undo};
+use domain::event::ApprovalRequested;
+use engine::show::{FileDiff, Hands, visible};
+
+/// The request, open.
+pub(super) fn view(e: &ApprovalRequested, said: &str, shelf: &dyn Shelf) -> ApprovalView {
+    let facts = &e.facts;
+    let exact = visible(&facts.exact);
+    let suspicious = exact.suspicious || facts.can_touch.iter().any(|path| visible(path).suspicious);
+    ApprovalView {
+        id: e.approval.to_string(),
+        call: e.call.to_string(),
+        tool: shown(&e.tool),
+        digest: e.digest.to_string(),
+        act: act(facts).to_owned(),
+        facts: facts.words.iter().map(|(name, word)| (name.clone(), shown(word))).collect(),
+        can_touch: facts.can_touch.iter().map(|path| visible(path).text).collect(),
+        cannot_touch: facts.cannot_touch.clone(),
+        risk: facts.risk,
+        undo: undo(facts.undo).to_owned(),
+        exact: exact.text,
+        diff: difference(facts, shelf),
+        suspicious,
+        state: ApprovalState::Open,
+        model_says: (!said.trim().is_empty()).then(|| shown(said.trim())),
+    }
+}
+
+fn act(facts: &Facts) -> &'static str {
+    match facts.act {
+        Act::Write => "write",
+        Act::Edit => "edit",
+        Act::Delete => "delete",
+        Act::Run => "run",
+        // Reading and talking ask only where a rule says so; the page words them by tool.
+        Act::Read => "read",
+        Act::Talk => "talk",
+    }
+}
+
+fn undo(undo: Undo) -> &'static str {
+    match undo {
+        Undo::Yes => "yes",
+        Undo::Partly => "partly",
+        Undo::No => "no",
+    }
+}
+
+/// What would change, from the two contents the record holds; `None` where a content can't be had.
+fn difference(facts: &Facts, shelf: &dyn Shelf) -> Option<crate::wire::store::FileDiff> {
+    let new = shelf.blob(&facts.proposed?)?;
+    let old = match facts.depends_on.values().next() {
+        Some(digest) => Some(shelf.blob(digest)?),
+        None => None,
+    };
+    let path = facts.words.get("path").cloned().unwrap_or_default();
+    Some(diff::wire(path, FileDiff::of(old.as_deref(), Some(&new), &Hands::default())))
+}

@@ -1,0 +1,127 @@
+//! Domain words in wire words, one function a word.
+
+use crate::wire::command::{Intent, Mode, Resolution};
+use crate::wire::store::ModelChoice;
+use crate::wire::view::{Plan, PlanItem, PlanStatus};
+use domain::call;
+use domain::event;
+use domain::model::ErrorClass;
+
+pub(crate) fn mode(mode: call::Mode) -> Mode {
+    match mode {
+        call::Mode::Ask => Mode::Ask,
+        call::Mode::Edit => Mode::Edit,
+        call::Mode::Plan => Mode::Plan,
+        call::Mode::Auto => Mode::Auto,
+    }
+}
+
+pub(crate) fn to_mode(mode: Mode) -> call::Mode {
+    match mode {
+        Mode::Ask => call::Mode::Ask,
+        Mode::Edit => call::Mode::Edit,
+        Mode::Plan => call::Mode::Plan,
+        Mode::Auto => call::Mode::Auto,
+    }
+}
+
+pub(crate) fn mode_name(mode: call::Mode) -> &'static str {
+    match mode {
+        call::Mode::Ask => "ask",
+        call::Mode::Edit => "edit",
+        call::Mode::Plan => "plan",
+        call::Mode::Auto => "auto",
+    }
+}
+
+pub(crate) fn choice(choice: &event::ModelChoice) -> ModelChoice {
+    ModelChoice { provider: choice.provider.clone(), model: choice.model.clone() }
+}
+
+pub(crate) fn to_choice(choice: ModelChoice) -> event::ModelChoice {
+    event::ModelChoice { provider: choice.provider, model: choice.model }
+}
+
+pub(crate) fn intent(target: event::Target) -> Intent {
+    match target {
+        event::Target::NextStep => Intent::Steer,
+        event::Target::NextTurn => Intent::FollowUp,
+    }
+}
+
+pub(crate) fn to_target(intent: Intent) -> event::Target {
+    match intent {
+        Intent::Steer => event::Target::NextStep,
+        Intent::FollowUp => event::Target::NextTurn,
+    }
+}
+
+pub(crate) fn resolution(resolution: event::Resolution) -> Resolution {
+    match resolution {
+        event::Resolution::Done => Resolution::Done,
+        event::Resolution::Again => Resolution::Again,
+        event::Resolution::Skip => Resolution::Skip,
+    }
+}
+
+pub(crate) fn to_resolution(resolution: Resolution) -> event::Resolution {
+    match resolution {
+        Resolution::Done => event::Resolution::Done,
+        Resolution::Again => event::Resolution::Again,
+        Resolution::Skip => event::Resolution::Skip,
+    }
+}
+
+pub(crate) fn plan(plan: &call::Plan) -> Plan {
+    let item = |item: &call::PlanItem| PlanItem {
+        text: item.text.clone(),
+        status: match item.status {
+            call::PlanStatus::Pending => PlanStatus::Pending,
+            call::PlanStatus::InProgress => PlanStatus::InProgress,
+            call::PlanStatus::Completed => PlanStatus::Completed,
+        },
+    };
+    Plan { version: plan.version, items: plan.items.iter().map(item).collect() }
+}
+
+/// An error class as events write it.
+pub(crate) fn class(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Network => "network",
+        ErrorClass::Timeout => "timeout",
+        ErrorClass::Cut => "cut",
+        ErrorClass::RateLimited => "rate_limited",
+        ErrorClass::Overloaded => "overloaded",
+        ErrorClass::Server => "server",
+        ErrorClass::Auth => "auth",
+        ErrorClass::Billing => "billing",
+        ErrorClass::NotFound => "not_found",
+        ErrorClass::ContextOverflow => "context_overflow",
+        ErrorClass::TooLarge => "too_large",
+        ErrorClass::BadRequest => "bad_request",
+        ErrorClass::Protocol => "protocol",
+    }
+}
+
+/// A turn's end: its word and its facts.
+pub(crate) fn end(end: &event::End) -> (&'static str, Vec<(&'static str, String)>) {
+    match end {
+        event::End::Completed => ("completed", vec![]),
+        event::End::Cancelled { by } => ("cancelled", vec![("by", by_name(*by).to_owned())]),
+        event::End::Rejected => ("rejected", vec![]),
+        event::End::NothingToDo => ("nothing_to_do", vec![]),
+        event::End::Failed { code, message } => ("failed", vec![("class", code.clone()), ("message", message.clone())]),
+        event::End::Length => ("length", vec![]),
+        event::End::Refused => ("refused", vec![]),
+        event::End::Blocked { why } => ("blocked", vec![("why", why.clone())]),
+        event::End::Limit { limit, value } => ("limit", vec![("limit", limit.clone()), ("value", value.to_string())]),
+        event::End::Interrupted => ("interrupted", vec![]),
+    }
+}
+
+fn by_name(by: event::CancelBy) -> &'static str {
+    match by {
+        event::CancelBy::User => "user",
+        event::CancelBy::Shutdown => "shutdown",
+    }
+}
