@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
@@ -23,8 +23,7 @@ use super::sys::restrict_mount;
 pub(crate) fn build(places: &[Place]) -> Result<(), (PathBuf, io::Error)> {
     let slash = |error: io::Error| (PathBuf::from("/"), error);
     let mask = rustix::process::umask(Mode::empty());
-    rustix::mount::mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
-        .map_err(|error| slash(error.into()))?;
+    stand_on_a_private_mount().map_err(slash)?;
     let mut ready = Vec::new();
     for place in places {
         ready.push((place, detached(place).map_err(|error| (place.at().to_owned(), error))?));
@@ -41,6 +40,23 @@ pub(crate) fn build(places: &[Place]) -> Result<(), (PathBuf, io::Error)> {
     enter(&root).map_err(slash)?;
     rustix::process::umask(mask);
     Ok(())
+}
+
+/// Makes sure that nothing we mount shows outside, and that the root is a mount, for only such a root can be
+/// replaced. In a `chroot` it is an ordinary folder of a mount we can't name, which may be shared: there we move to
+/// a copy, attached where nothing is shared.
+fn stand_on_a_private_mount() -> io::Result<()> {
+    let about = rustix::fs::statx(CWD, "/", AtFlags::empty(), StatxFlags::BASIC_STATS)?;
+    if !about.stx_attributes.contains(StatxAttributes::MOUNT_ROOT) {
+        rustix::mount::mount_change("/proc", MountPropagationFlags::PRIVATE)?;
+        let flags =
+            OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+        let copy = rustix::mount::open_tree(CWD, "/", flags)?;
+        rustix::mount::move_mount(copy.as_fd(), "", CWD, "/proc", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+        rustix::process::fchdir(&copy)?;
+        rustix::process::chroot(".")?;
+    }
+    Ok(rustix::mount::mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?)
 }
 
 /// The mount of one place, not attached anywhere yet.

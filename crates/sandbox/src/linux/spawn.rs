@@ -220,6 +220,7 @@ fn wait_aside(mut reader: BufReader<UnixStream>, mut child: Child, shared: Arc<S
         }
         // The launcher exits after the last process of the cage.
         let _ = child.wait();
+        drop((reader, child));
         if let Some(why) = not_started {
             end.exit = Exit::NotStarted(why);
         }

@@ -314,7 +314,8 @@ fn x10_a_thousand_runs_leak_no_descriptor_and_no_process() {
             });
         }
     });
-    assert_eq!(count(), before, "descriptors leaked");
+    // The last waiting threads may still be on their way out.
+    within(Duration::from_secs(5), "as many descriptors as before", || count() == before);
     let own = std::process::id().to_string();
     let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
     assert_eq!(children.trim(), "", "processes leaked");

@@ -17,7 +17,8 @@ pub(crate) enum User {
     Nobody,
 }
 
-const NOBODY: u32 = 65_534;
+/// The ordinary user's number.
+pub(crate) const NOBODY: u32 = 65_534;
 
 /// A place for one test: a folder to work in, and a helper that the user can execute.
 pub(crate) struct Lab {
