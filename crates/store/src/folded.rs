@@ -8,7 +8,7 @@ use crate::connection::{int, nat};
 use crate::error::ReadError;
 use crate::rows::{self, From};
 use domain::digest::Digest;
-use domain::event::Recorded;
+use domain::event::{Event, Recorded};
 use domain::ids::SessionId;
 use domain::state::{STATE_VERSION, State};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -136,17 +136,16 @@ fn go_on(
     let from = From { seq: state.next_seq, after: Some(head) };
     rows::scan(connection, session, from, limit, |event| {
         head = event.hash;
-        fold(Arc::make_mut(&mut state), event)
+        Arc::make_mut(&mut state).fold(&decode(event)?);
+        Ok(())
     })?;
     Ok(Folded { state, head })
 }
 
-/// Takes a stored event in.
-pub(crate) fn fold(state: &mut State, event: Recorded) -> Result<(), ReadError> {
+/// A stored event with its fact.
+pub(crate) fn decode(event: Recorded) -> Result<Event, ReadError> {
     let (session, seq) = (event.session.clone(), event.seq);
-    let event = event.decode().map_err(|why| ReadError::Unknown { session, seq, why })?;
-    state.fold(&event);
-    Ok(())
+    event.decode().map_err(|why| ReadError::Unknown { session, seq, why })
 }
 
 /// The snapshot, when it is one of today's, untouched, true to the log and not beyond `count` events.

@@ -181,10 +181,11 @@ fn read(from: &Connection, session: &SessionId) -> Result<(Posting, Folded), Rea
     let mut state = State::default();
     let mut head = domain::digest::Digest::ZERO;
     let read = rows::scan(from, session, From { seq: 0, after: None }, usize::MAX, |event| {
-        let decoded = event.clone().decode();
-        posting.note(&event, decoded.as_ref().ok().and_then(|event| event.fact.as_ref()));
-        head = event.hash;
-        folded::fold(&mut state, event)
+        let event = folded::decode(event)?;
+        posting.note(&event.envelope, event.fact.as_ref());
+        state.fold(&event);
+        head = event.envelope.hash;
+        Ok(())
     });
     match read {
         Ok(()) => {}

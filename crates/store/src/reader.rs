@@ -77,7 +77,8 @@ impl Reader {
         Ok(events)
     }
 
-    /// The session's state now; the empty state for a session that doesn't exist.
+    /// The session's state now; the empty state for a session that doesn't exist. Let go of it before the next append:
+    /// a state that somebody still looks at is copied then, as large as it is.
     ///
     /// # Errors
     /// When an event can't be read or isn't known to this build.

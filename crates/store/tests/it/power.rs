@@ -80,5 +80,6 @@ fn r4_a_power_cut_keeps_barriers_and_tears_nothing() {
         lost += cut.events[0].len() - one.len();
         let next = one.len() as u64;
         store.append(&session(1), next, vec![renamed("after")], Durability::Barrier).expect("goes on");
-    }    assert!(lost > 0, "the cuts lose something, or they would show nothing");
+    }
+    assert!(lost > 0, "the cuts lose something, or they would show nothing");
 }
