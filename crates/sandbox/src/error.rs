@@ -1,4 +1,7 @@
-//! Why a cage couldn't be started. Nothing of the command has run when one of these is returned.
+//! Why a cage couldn't be started.
+//!
+//! Each variant names what was refused or what failed, in words for the log and for a person who asks. Invariant:
+//! nothing of the command has run when one of these is returned.
 
 use std::path::PathBuf;
 

@@ -117,7 +117,9 @@ impl Stop for Group {
     fn stop(&self) {
         // The system's own tool walks the tree; job objects come with the cage for this system.
         let tree = ["/T", "/F", "/PID", &self.leader.to_string()].map(str::to_owned);
-        let _ = Command::new("taskkill").args(tree).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let system = std::env::var_os("SystemRoot").unwrap_or_else(|| "C:\\Windows".into());
+        let program = Path::new(&system).join("System32").join("taskkill.exe");
+        let _ = Command::new(program).args(tree).stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
 
     fn force(&self) {

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// The allow list of one cage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
-    /// The project folder: where the command starts. Writable when `write` says so.
+    /// The project folder: where the command starts, under its path with all links resolved. Writable when `write`
+    /// says so.
     pub workdir: PathBuf,
     /// Further folders or files the command may change (only with [`WriteAccess::Folder`]).
     pub read_write: Vec<PathBuf>,

@@ -46,7 +46,14 @@ pub(crate) fn run() -> i32 {
     if rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_err() {
         return 1;
     }
-    let Ok((line, plan)) = begin() else { return 1 };
+    let (line, plan) = match begin() {
+        Ok(begun) => begun,
+        Err(error) => {
+            // There is no line to tell it over; the app reads this one when nothing else comes.
+            let _ = writeln!(io::stderr(), "the launcher can't begin: {error}");
+            return 1;
+        }
+    };
     let outcome = match plan.mechanism {
         Some(Mechanism::Namespaces) => in_namespaces(&line, &plan),
         Some(Mechanism::Bubblewrap) => under_bwrap(&line, &plan),

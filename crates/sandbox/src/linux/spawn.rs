@@ -112,7 +112,8 @@ fn start(plan: &Plan, strength: Strength) -> Result<Caged, SpawnError> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = start_from_permanent_thread(command).map_err(SpawnError::Supervisor)?;
-    let first = tell(&mut ours, plan).and_then(|()| {
+    let first = ours.set_write_timeout(Some(Duration::from_secs(PATIENCE_S))).and_then(|()| {
+        tell(&mut ours, plan)?;
         ours.set_read_timeout(Some(Duration::from_secs(PATIENCE_S)))?;
         let mut reader = BufReader::new(ours.try_clone()?);
         let first = hear(&mut reader)?;

@@ -1,4 +1,7 @@
 //! Attacks from inside: everything the helper tries must fail, in every cage, for every user.
+//!
+//! The world outside has servers of every kind, a process and a file of the same user. Invariant: the attempts that
+//! are harmless to the machine are shown to succeed without a cage, so a broken attack can't pass for a wall.
 
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;

@@ -1,4 +1,7 @@
 //! What a command sees and can change.
+//!
+//! Looks from both sides: what the command prints, and what the folders hold afterwards. Invariant: each refusal is
+//! tried beside something that is allowed, so a cage in which nothing works can't pass.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,7 @@
 //! What the tests share: users, folders, the helper program, and waiting with a deadline.
+//!
+//! A **lab** is one test's place: a project folder that belongs to the user, and a helper the user can execute.
+//! Invariant: nothing outside the lab and the user's own home is touched, whatever a cage lets through.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

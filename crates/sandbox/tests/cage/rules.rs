@@ -1,4 +1,7 @@
 //! What a command is given: environment, descriptors, limits; and that strength is told truthfully.
+//!
+//! What is said about a cage is compared with what cages do on this machine, and on one made poorer by hand.
+//! Invariant: the report and the cages agree.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
