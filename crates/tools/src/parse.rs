@@ -56,9 +56,9 @@ pub fn parse(text: &str, limit: usize) -> Result<Parsed, ToolError> {
         Ok(text) => text,
         Err(error) => {
             let (mended, more) = mended(body);
-            let text = if more.is_empty() { None } else { canonical_of(&mended) };
+            let again = if more.is_empty() { Err(error) } else { canonical(&mended) };
             repairs.extend(more);
-            text.ok_or_else(|| unreadable(&error.to_string()))?
+            again.map_err(|error| unreadable(&error.to_string()))?
         }
     };
     as_object(canonical, repairs)

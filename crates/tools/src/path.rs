@@ -160,9 +160,12 @@ const PROTECTED_FILES: [&str; 15] = [
 pub fn is_protected(path: &str) -> bool {
     let mut parts = path.split('/').map(folded).peekable();
     while let Some(part) = parts.next() {
-        let short = part
-            .split_once('~')
-            .is_some_and(|(stem, _)| matches!(stem, "git" | "daybo" | "daeboo" | "agents"));
+        // The short names Windows makes for `.git` and the like.
+        // The short names Windows makes for `.git` and the like.
+        let short = part.split_once('~').is_some_and(|(stem, tail)| {
+            tail.starts_with(|ch: char| ch.is_ascii_digit())
+                && matches!(stem, "git" | "dayboo" | "agents" | "claude" | "vscode")
+        });
         if short || PROTECTED_FOLDERS.contains(&part.as_str()) {
             return true;
         }

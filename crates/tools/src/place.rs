@@ -21,6 +21,26 @@ pub struct Place {
     hidden_inside: Vec<RelPath>,
 }
 
+/// A path of the model, and where it leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reached {
+    /// As written, tidied.
+    pub(crate) path: RelPath,
+    /// With links followed: what is really touched.
+    pub(crate) real: RelPath,
+}
+
+impl Reached {
+    /// Both names, for facts; one when they are the same.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names = vec![self.path.to_string()];
+        if self.real != self.path {
+            names.push(self.real.to_string());
+        }
+        names
+    }
+}
+
 /// Why a folder can't be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the folder {path} can't be opened")]
@@ -81,6 +101,36 @@ impl Place {
         match self.hides(&path) {
             true => Err(failed("path/outside", format!("{path} belongs to Daybook itself"), "")),
             false => Ok(path),
+        }
+    }
+
+    /// Reads a path of the model and finds where it leads once links inside the folder are followed. Parts that don't exist
+    /// yet stay as written.
+    pub(crate) fn reach(&self, text: &str) -> Result<Reached, ToolError> {
+        let path = self.resolve(text)?;
+        let real = self.real(&path)?;
+        Ok(Reached { path, real })
+    }
+
+    /// Where a path leads; `path/outside` when that is out of the folder or one of our own folders.
+    fn real(&self, path: &RelPath) -> Result<RelPath, ToolError> {
+        if path.is_root() {
+            return Ok(path.clone());
+        }
+        match self.dir.canonicalize(path.as_str()) {
+            Ok(real) => match real.to_str() {
+                // The handle calls its own folder nothing.
+                Some("") => Ok(RelPath::root()),
+                Some(real) => self.resolve(real),
+                None => {
+                    Err(failed("path/unusable", format!("{path} leads to a name that isn't Unicode"), ""))
+                }
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let real = self.real(&path.parent())?.join(path.name());
+                self.resolve(real.as_str())
+            }
+            Err(error) => Err(io_failed("reach", path, &error)),
         }
     }
 

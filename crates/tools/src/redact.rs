@@ -1,7 +1,7 @@
 //! Takes registered secret values out of text, by value.
 //!
 //! **Needles** are the values and the forms they are written in (base64, percent-encoded, inside JSON strings). The
-//! stream form keeps back as many bytes as a needle can reach over a chunk's end. Invariant: no needle survives in what
+//! stream form keeps back what may be the beginning of a needle. Invariant: no needle survives in what
 //! is given out, however the text is cut.
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -16,7 +16,7 @@ pub const MASK: &str = "[secret removed]";
 #[derive(Debug, Default)]
 pub struct Needles {
     finder: Option<AhoCorasick>,
-    longest: usize,
+    forms: Vec<Vec<u8>>,
 }
 
 impl Needles {
@@ -30,10 +30,9 @@ impl Needles {
             .collect();
         forms.sort();
         forms.dedup();
-        let longest = forms.iter().map(Vec::len).max().unwrap_or(0);
         // LeftmostLongest: where one secret begins with another, the whole of the longer one goes.
         let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms).ok();
-        Self { finder: finder.filter(|_| !forms.is_empty()), longest }
+        Self { finder: finder.filter(|_| !forms.is_empty()), forms }
     }
 
     /// The text without them.
@@ -50,6 +49,15 @@ impl Needles {
             }
             None => text.to_owned(),
         }
+    }
+
+    /// Bytes at the end that may be the beginning of a needle.
+    fn begun(&self, bytes: &[u8]) -> usize {
+        let longest = self.forms.iter().map(Vec::len).max().unwrap_or(0);
+        let most = bytes.len().min(longest.saturating_sub(1));
+        let begins =
+            |end: &[u8]| self.forms.iter().any(|form| form.len() > end.len() && form.starts_with(end));
+        (1..=most).rev().find(|count| begins(&bytes[bytes.len() - count..])).unwrap_or(0)
     }
 
     /// A filter for bytes that arrive in pieces.
@@ -72,8 +80,8 @@ impl Stream {
         let Some(finder) = &self.needles.finder else { return bytes.to_vec() };
         self.held.extend_from_slice(bytes);
         let mut out = Vec::with_capacity(self.held.len());
-        // A match may only be taken when no longer one could still grow from where it begins.
-        let sure = self.held.len().saturating_sub(self.needles.longest - 1);
+        // What could still grow into a needle waits, also the longer of two that begin alike.
+        let sure = self.held.len() - self.needles.begun(&self.held);
         let mut from = 0;
         while let Some(found) = finder.find(&self.held[from..]) {
             let (start, end) = (from + found.start(), from + found.end());
@@ -122,7 +130,7 @@ fn written_forms(value: &str) -> Vec<Vec<u8>> {
         }
     }
     let json = serde_json::Value::String(value.to_owned()).to_string();
-    forms.push(json[1..json.len() - 1].as_bytes().to_vec());
+    forms.push(json.as_bytes()[1..json.len() - 1].to_vec());
     forms.push(json[1..json.len() - 1].replace('/', "\\/").into_bytes());
     for (upper, plus) in [(true, false), (false, false), (true, true)] {
         forms.push(percent_encoded(value, upper, plus).into_bytes());

@@ -5,7 +5,7 @@
 //! a read-only file isn't replaced. Only a file with several names, or of another owner, is written in place.
 
 use crate::path::{RelPath, shown};
-use crate::place::{Place, io_failed};
+use crate::place::{Place, Reached, io_failed};
 use crate::tool::failed;
 use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
@@ -25,37 +25,33 @@ pub(crate) struct Current {
     pub(crate) digest: Digest,
 }
 
-/// Where a path leads once links inside the folder are followed, and what is there now.
+/// The file a change is about, and what is there now.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// The file's own path.
+    /// The file's own path, links followed.
     pub(crate) real: RelPath,
     /// What is there; `None` when nothing is.
     pub(crate) current: Option<Current>,
 }
 
 impl Target {
-    /// Looks where a path leads.
-    pub(crate) fn find(place: &Place, path: &RelPath, limit: u64) -> Result<Self, ToolError> {
-        if path.is_root() {
+    /// Looks at what is there.
+    pub(crate) fn find(place: &Place, reached: &Reached, limit: u64) -> Result<Self, ToolError> {
+        let real = reached.real.clone();
+        if real.is_root() {
             return Err(failed("file/is_folder", "the folder itself isn't a file", ""));
         }
-        let real = match place.dir().canonicalize(path.as_str()) {
-            Ok(real) => place.resolve(real.to_str().ok_or_else(|| unreadable_name(path))?)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                if place.dir().symlink_metadata(path.as_str()).is_ok() {
-                    return Err(failed(
-                        "file/broken_link",
-                        format!("{} is a link to nothing", shown(path.as_str())),
-                        "",
-                    ));
-                }
-                return Ok(Self { real: path.clone(), current: None });
-            }
-            Err(error) => return Err(io_failed("reach", path, &error)),
-        };
-        let current = Current::read(place, &real, limit)?;
-        Ok(Self { real, current: Some(current) })
+        match place.dir().symlink_metadata(real.as_str()) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(Self { real, current: None }),
+            Err(error) => Err(io_failed("reach", &real, &error)),
+            // Where links were followed and one still stands, it leads to nothing.
+            Ok(meta) if meta.is_symlink() => Err(failed(
+                "file/broken_link",
+                format!("{} is a link to nothing", shown(reached.path.as_str())),
+                "",
+            )),
+            Ok(_) => Ok(Self { current: Some(Current::read(place, &real, limit)?), real }),
+        }
     }
 }
 
@@ -148,7 +144,7 @@ fn open_to_write(dir: &Dir, path: &RelPath) -> Result<File, ToolError> {
 }
 
 fn replace(dir: &Dir, name: &str, bytes: &[u8], old: Option<&Metadata>) -> std::io::Result<()> {
-    let temp = temp_name(name, bytes);
+    let temp = temp_name(name);
     let mut how = OpenOptions::new();
     how.write(true).create_new(true).follow(FollowSymlinks::No);
     if old.is_some() {
@@ -215,18 +211,13 @@ pub(crate) fn sweep(place: &Place, path: &RelPath) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The same save always uses the same name, so a repeat finds its own leftover. Short: a name may be 255 bytes long.
-fn temp_name(name: &str, bytes: &[u8]) -> String {
-    let digest = Digest::of_parts(&[name.as_bytes(), bytes]).to_string();
-    format!(".{}{TEMP_END}", &digest[..16])
+/// Saves of one file always use the same name, so the next one finds a leftover. Short: a name may be 255 bytes long.
+fn temp_name(name: &str) -> String {
+    format!(".{}{TEMP_END}", &Digest::of(name.as_bytes()).to_string()[..16])
 }
 
 fn already_there(error: std::io::Error) -> std::io::Result<()> {
     if error.kind() == ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
-}
-
-fn unreadable_name(path: &RelPath) -> ToolError {
-    failed("path/unusable", format!("{} leads to a name that isn't Unicode", shown(path.as_str())), "")
 }
 
 #[cfg(unix)]

@@ -23,7 +23,7 @@ pub fn visible(text: &str) -> Visible {
         let foreign = word.chars().any(|ch| ch.is_alphabetic() && !ch.is_ascii() && !imitates(ch));
         let alone = !latin && !foreign && word.chars().any(imitates);
         for ch in word.chars() {
-            let imitation = imitates(ch) && ((latin && !is_wide(ch)) || alone || is_wide(ch));
+            let imitation = imitates(ch) && (latin || alone || is_wide(ch));
             if is_invisible(ch) || is_hidden_control(ch) || imitation || matches!(ch, '⟨' | '⟩') {
                 suspicious = true;
                 out.push_str(&format!("⟨U+{:04X}⟩", u32::from(ch)));
@@ -69,16 +69,14 @@ fn is_hidden_control(ch: char) -> bool {
         )
 }
 
-/// Full-width forms of ASCII and the like: imitations wherever they stand in a command.
+/// Full-width letters of ASCII: imitations wherever they stand.
 fn is_wide(ch: char) -> bool {
-    matches!(ch, '\u{ff01}'..='\u{ff5e}' | '\u{2024}' | '\u{2044}' | '\u{2215}' | '\u{29f8}' | '\u{37e}' | '\u{2010}'..='\u{2015}' | '\u{2212}')
-        && ch.is_alphabetic()
+    matches!(ch, '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}')
 }
 
 /// Letters of other scripts that are drawn like Latin ones.
 fn imitates(ch: char) -> bool {
     const LOOK_ALIKES: &str =
         "аеорсухівјѕһԁԛԝґӏӀВАЕКМНОРСТУХІЈЅԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧαοινρυκτχϲϳօոսցհզքյѵѴƖǀɑɡɩʏʜᴀᴄᴇᴏᴠᴢᴡꞌ";
-    LOOK_ALIKES.contains(ch)
-        || matches!(ch, '\u{1d400}'..='\u{1d7ff}' | '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}' | '\u{212a}')
+    LOOK_ALIKES.contains(ch) || is_wide(ch) || matches!(ch, '\u{1d400}'..='\u{1d7ff}' | '\u{212a}')
 }

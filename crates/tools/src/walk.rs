@@ -53,7 +53,7 @@ pub(crate) enum Next {
     Stop,
 }
 
-/// Walks everything below `start`, sorted within each folder, and gives each entry with the handle of its folder.
+/// Walks everything below `start` (a path with its links followed), sorted within each folder, and gives each entry with the handle of its folder.
 ///
 /// # Errors
 /// When `start` can't be opened as a folder.
@@ -105,18 +105,11 @@ pub(crate) fn walk(
     Ok(left_out)
 }
 
-/// The folder where a walk starts may be reached through a link inside the folder; everything below may not.
 fn open_below(place: &Place, folder: &RelPath) -> io::Result<Dir> {
-    if folder.is_root() {
-        return place.open_dir(folder);
+    match folder.is_root() {
+        true => place.open_dir(folder),
+        false => open_dir_in(&place.parent_of(folder)?, folder.name()),
     }
-    let parent = place.parent_of(folder)?;
-    open_dir_in(&parent, folder.name()).or_else(|error| {
-        match parent.symlink_metadata(folder.name())?.is_symlink() {
-            true => place.open_dir(folder),
-            false => Err(error),
-        }
-    })
 }
 
 fn entries(dir: &Dir, folder: &RelPath, left_out: &mut LeftOut) -> Vec<Entry> {

@@ -64,7 +64,11 @@ impl Change {
         // The old content too, so that the difference can be shown from the record alone, now and later.
         if let Some(current) = &self.target.current {
             blobs.put(&current.bytes).map_err(|error| {
-                failed("runtime/io", format!("the old content couldn't be kept: {}", crate::tool::bare(&error)), "")
+                failed(
+                    "runtime/io",
+                    format!("the old content couldn't be kept: {}", crate::tool::bare(&error)),
+                    "",
+                )
             })?;
         }
         let real = self.target.real.to_string();

@@ -9,7 +9,7 @@ use super::{blocking, near, object};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::path::{RelPath, shown};
-use crate::place::{Place, io_failed, open_dir_in, open_in};
+use crate::place::{io_failed, open_dir_in, open_in};
 use crate::tool::{Bin, Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed, fault};
 use crate::walk::Kind;
 use cap_fs_ext::FollowSymlinks;
@@ -82,8 +82,11 @@ struct Part {
 
 impl Doomed {
     fn find(args: &Args, ctx: &Ctx) -> Result<Self, ToolError> {
-        let path = ctx.place.resolve(&args.path)?;
-        if path.is_root() {
+        // The last part isn't followed: a link is deleted, not what it leads to.
+        let written = ctx.place.resolve(&args.path)?;
+        let path = ctx.place.reach(written.parent().as_str())?.real.join(written.name());
+        let path = ctx.place.resolve(path.as_str())?;
+        if written.is_root() {
             return Err(failed(
                 "delete/root",
                 "the folder itself isn't deleted",
@@ -96,7 +99,6 @@ impl Doomed {
             .map_err(|error| near::not_found(&ctx.place, "delete", &path, &error))?;
         let meta = parent.symlink_metadata(path.name());
         let meta = meta.map_err(|error| near::not_found(&ctx.place, "delete", &path, &error))?;
-        real_is_ours(&ctx.place, &path)?;
         let mut found = Found {
             parts: Vec::new(),
             facts: String::new(),
@@ -246,17 +248,6 @@ impl Doomed {
         }
         Ok(Some(effects))
     }
-}
-
-/// The folder a path really lies in mustn't be one of ours, whatever links lead there.
-fn real_is_ours(place: &Place, path: &RelPath) -> Result<(), ToolError> {
-    let parent = path.parent();
-    if parent.is_root() {
-        return Ok(());
-    }
-    let real =
-        place.dir().canonicalize(parent.as_str()).map_err(|error| io_failed("delete", path, &error))?;
-    place.resolve(real.to_str().unwrap_or("..")).map(|_| ())
 }
 
 fn gone(path: &RelPath, before: Option<Digest>, lines: Option<LineCount>) -> Effect {

@@ -71,22 +71,22 @@ impl Tool for EditFile {
 }
 
 fn plan(args: &Args, ctx: &Ctx) -> Result<Change, ToolError> {
-    let path = ctx.place.resolve(&args.path)?;
-    let target = Target::find(&ctx.place, &path, ctx.limits.file_bytes)?;
+    let reached = ctx.place.reach(&args.path)?;
+    let target = Target::find(&ctx.place, &reached, ctx.limits.file_bytes)?;
     let Some(current) = &target.current else {
         let missing = std::io::ErrorKind::NotFound.into();
-        let mut error = near::not_found(&ctx.place, "edit", &path, &missing);
+        let mut error = near::not_found(&ctx.place, "edit", &reached.path, &missing);
         error.suggestion =
             error.suggestion.map(|then| format!("{then} Use write_file to create a new file."));
         return Err(error);
     };
-    not_stale(ctx, &path, &target)?;
+    not_stale(ctx, &reached, &target)?;
     let text = Text::decode(&current.bytes)
-        .map_err(|binary| is_binary(path.as_str(), current.bytes.len(), binary))?;
-    let (body, note) = edited(&text.body, args, path.as_str())?;
+        .map_err(|binary| is_binary(reached.path.as_str(), current.bytes.len(), binary))?;
+    let (body, note) = edited(&text.body, args, reached.path.as_str())?;
     let after = text.encode(&body).map_err(|missing| unencodable(missing.encoding))?;
     let lines = lines(&target, &after, ctx);
-    Ok(Change { path, target, after, lines, note })
+    Ok(Change { reached, target, after, lines, note })
 }
 
 /// The body with the replacement made, and what was special about the match.

@@ -6,6 +6,7 @@
 use super::{blocking, near, object, reads};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
+use crate::place::Reached;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
 use crate::walk::{Kind, LeftOut, Next, walk};
 use domain::call::ToolError;
@@ -47,9 +48,9 @@ impl Tool for ListFiles {
     }
 
     fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
-        let path = ctx.place.resolve(call.typed::<Args>()?.path.as_deref().unwrap_or("."))?;
-        let exact = path.to_string();
-        Ok(reads(&path, exact))
+        let reached = ctx.place.reach(call.typed::<Args>()?.path.as_deref().unwrap_or("."))?;
+        let exact = reached.path.to_string();
+        Ok(reads(&reached, exact))
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
@@ -59,11 +60,11 @@ impl Tool for ListFiles {
 }
 
 fn list(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
-    let start = ctx.place.resolve(args.path.as_deref().unwrap_or("."))?;
+    let Reached { path, real: start } = ctx.place.reach(args.path.as_deref().unwrap_or("."))?;
     let meta =
-        ctx.place.metadata(&start).map_err(|error| near::not_found(&ctx.place, "list", &start, &error))?;
+        ctx.place.metadata(&start).map_err(|error| near::not_found(&ctx.place, "list", &path, &error))?;
     if !meta.is_dir() {
-        let message = format!("{} is a file, not a folder", crate::path::shown(start.as_str()));
+        let message = format!("{} is a file, not a folder", crate::path::shown(path.as_str()));
         return Err(failed("file/not_folder", message, "Use read_file to read it.").into());
     }
     let most = ctx.limits.list_entries;

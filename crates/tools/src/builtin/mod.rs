@@ -5,7 +5,7 @@
 //! side in its file, and a test holds the two together.
 
 use crate::call::Surveyed;
-use crate::path::RelPath;
+use crate::place::Reached;
 use crate::tool::{Ctx, Raw, Tool, Trouble, failed};
 use domain::call::{Act, Facts, Semantics, Undo};
 use futures_util::future::{BoxFuture, FutureExt};
@@ -52,16 +52,16 @@ fn object(properties: Value, required: &[&str]) -> Value {
 }
 
 /// Facts of a call that only reads a path.
-fn reads(path: &RelPath, exact: String) -> Surveyed {
+fn reads(reached: &Reached, exact: String) -> Surveyed {
     Surveyed {
         facts: Facts {
             act: Act::Read,
-            can_touch: vec![path.to_string()],
+            can_touch: reached.names(),
             cannot_touch: ["outside_folder", "network", "writing"].map(str::to_owned).to_vec(),
             undo: Undo::Yes,
             risk: 1,
             exact,
-            words: BTreeMap::from([("path".to_owned(), path.to_string())]),
+            words: BTreeMap::from([("path".to_owned(), reached.path.to_string())]),
             depends_on: BTreeMap::new(),
             proposed: None,
         },

@@ -76,7 +76,7 @@ pub(crate) fn nearest_lines(body: &str, wanted: &str) -> Option<(usize, String)>
     // Cheap first: how many words does each window share with what is wanted? Then compare the best few properly.
     let words: std::collections::HashSet<&str> = wanted.split_whitespace().collect();
     let score = |line: &&str| line.split_whitespace().filter(|word| words.contains(word)).count();
-    let scores: Vec<usize> = lines.iter().map(|line| score(line)).collect();
+    let scores: Vec<usize> = lines.iter().map(score).collect();
     let sums = scores.windows(count).map(|window| window.iter().sum::<usize>());
     let mut windows: Vec<(usize, usize)> = sums.enumerate().collect();
     windows.sort_by_key(|(at, sum)| (std::cmp::Reverse(*sum), *at));

@@ -8,6 +8,7 @@ use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::limits::Limits;
 use crate::path::shown;
+use crate::place::Reached;
 use crate::save::Current;
 use crate::text::{Binary, LineEnds, Text};
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
@@ -15,7 +16,6 @@ use domain::call::ToolError;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::BTreeMap;
 
 /// Reads a file.
 pub(crate) struct ReadFile(Declared);
@@ -52,9 +52,9 @@ impl Tool for ReadFile {
     }
 
     fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
-        let path = ctx.place.resolve(&call.typed::<Args>()?.path)?;
-        let exact = path.to_string();
-        Ok(reads(&path, exact))
+        let reached = ctx.place.reach(&call.typed::<Args>()?.path)?;
+        let exact = reached.path.to_string();
+        Ok(reads(&reached, exact))
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
@@ -64,13 +64,10 @@ impl Tool for ReadFile {
 }
 
 fn read(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
-    let path = ctx.place.resolve(&args.path)?;
-    if let Ok(real) = ctx.place.dir().canonicalize(path.as_str()) {
-        // A link may lead to one of our own folders.
-        ctx.place.resolve(real.to_str().unwrap_or(path.as_str()))?;
-    }
-    ctx.place.metadata(&path).map_err(|error| near::not_found(&ctx.place, "read", &path, &error))?;
-    let current = Current::read(&ctx.place, &path, ctx.limits.file_bytes)?;
+    let reached = ctx.place.reach(&args.path)?;
+    let Reached { path, real } = &reached;
+    ctx.place.metadata(real).map_err(|error| near::not_found(&ctx.place, "read", path, &error))?;
+    let current = Current::read(&ctx.place, real, ctx.limits.file_bytes)?;
     let text = Text::decode(&current.bytes)
         .map_err(|binary| is_binary(path.as_str(), current.bytes.len(), binary))?;
     let mut part = Part::of(&text.body, args.offset.unwrap_or(1), args.limit, &ctx.limits)?;
@@ -86,7 +83,7 @@ fn read(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
         (false, true) => part.text,
         (false, false) => format!("{}\n[{notes}]", part.text.trim_end_matches('\n')),
     };
-    let seen = BTreeMap::from([(path.to_string(), current.digest)]);
+    let seen = reached.names().into_iter().map(|name| (name, current.digest)).collect();
     Ok(Raw { value, text, seen, ..Raw::default() })
 }
 

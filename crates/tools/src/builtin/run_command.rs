@@ -10,10 +10,10 @@ use crate::clear::Cleared;
 use crate::launch::{Ended, Exit, Hold, Order, Running};
 use crate::limits::{COMMAND_TEXT_BYTES, Limits};
 use crate::policy::Cage;
-use crate::shell::clean::Cleaner;
 use crate::shell::env::scrubbed;
+use crate::shell::live::Live;
 use crate::shell::spool::Spool;
-use crate::tool::{Concurrency, Ctx, Declared, Output, Raw, Tool, Trouble, View, failed, fault};
+use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed, fault};
 use domain::call::{Act, Facts, Recovery, Semantics, ToolError, Undo};
 use domain::digest::Digest;
 use futures_util::future::BoxFuture;
@@ -25,7 +25,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often a running command is looked at for cancellation and size.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -35,8 +35,6 @@ const DRAIN: Duration = Duration::from_secs(1);
 const MAX_FILES: usize = 16;
 /// Largest such file.
 const FILE_BYTES: u64 = 1 << 20;
-/// Most output shown live between two chunks.
-const LIVE_BYTES: usize = 16 << 10;
 
 /// Runs a command.
 pub(crate) struct RunCommand(Declared);
@@ -148,16 +146,17 @@ fn order(command: &str, hold: Hold, ctx: &Ctx) -> Order {
 
 fn run(args: &Args, hold: Hold, ctx: &Ctx) -> Result<Raw, Trouble> {
     let spool = Spool::create(&ctx.private, ctx.limits.spool_bytes, &ctx.secrets);
-    let spool = Arc::new(Mutex::new(spool.map_err(|error| fault("keeping the output", &error))?));
+    let spool = spool.map_err(|error| fault("keeping the output", &error))?;
+    let tap = Arc::new(Mutex::new(Tap { spool, live: Live::new(ctx) }));
     let mut running = ctx
         .launcher
         .launch(&order(&args.command, hold, ctx))
         .map_err(|error| Trouble::from(failed("command/not_started", error.0, "")))?;
     let read = match running.pipes().0 {
-        Some(pipe) => reader(pipe, Arc::clone(&spool), ctx),
+        Some(pipe) => reader(pipe, Arc::clone(&tap)),
         None => channel().1,
     };
-    let (why, ended) = watch(&*running, &spool, ctx);
+    let (why, ended) = watch(&*running, &tap, ctx);
     drop(running);
     // Every writer has ended, so the pipe's end is near; a process that escaped an uncaged tree can't hold us.
     let lost = match (&ended, read.recv_timeout(DRAIN)) {
@@ -165,7 +164,7 @@ fn run(args: &Args, hold: Hold, ctx: &Ctx) -> Result<Raw, Trouble> {
         (_, Ok(Ok(())) | Err(RecvTimeoutError::Disconnected)) => false,
         (_, Err(RecvTimeoutError::Timeout)) => true,
     };
-    let raw = result(&mut locked(&spool), ended.as_ref(), lost, ctx)?;
+    let raw = result(&mut locked(&tap).spool, ended.as_ref(), lost, ctx)?;
     match (why, ended.map(|ended| ended.exit)) {
         (_, None | Some(Exit::Lost)) => Err(Trouble::Unconfirmed(raw)),
         (_, Some(Exit::NotStarted(why))) => {
@@ -191,7 +190,7 @@ enum Why {
     TooMuch,
 }
 
-fn watch(running: &dyn Running, spool: &Mutex<Spool>, ctx: &Ctx) -> (Why, Option<Ended>) {
+fn watch(running: &dyn Running, tap: &Mutex<Tap>, ctx: &Ctx) -> (Why, Option<Ended>) {
     loop {
         if let Some(ended) = running.wait_timeout(LOOK_EVERY) {
             return (Why::ByItself, Some(ended));
@@ -199,23 +198,45 @@ fn watch(running: &dyn Running, spool: &Mutex<Spool>, ctx: &Ctx) -> (Why, Option
         if ctx.cancel.is_cancelled() {
             return (Why::Told, running.kill());
         }
-        if locked(spool).total() > ctx.limits.output_bytes {
+        let mut tap = locked(tap);
+        if tap.spool.total() > ctx.limits.output_bytes {
+            drop(tap);
             return (Why::TooMuch, running.kill());
         }
+        tap.live.tick();
+    }
+}
+
+/// Where output arrives: what is kept, and what is shown meanwhile.
+struct Tap {
+    spool: Spool,
+    live: Live,
+}
+
+impl Tap {
+    fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let shown = self.spool.push(bytes)?;
+        self.live.push(&shown);
+        Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let rest = self.spool.end()?;
+        self.live.end(&rest);
+        Ok(())
     }
 }
 
 /// Reads the pipe on its own thread to its end, so that a full pipe never blocks the command.
-fn reader(mut pipe: File, spool: Arc<Mutex<Spool>>, ctx: &Ctx) -> Receiver<io::Result<()>> {
+fn reader(mut pipe: File, tap: Arc<Mutex<Tap>>) -> Receiver<io::Result<()>> {
     let (done, receiver) = channel();
-    let mut live = Live::new(ctx);
     std::thread::spawn(move || {
         let mut buffer = vec![0; 64 << 10];
         let read = loop {
             match pipe.read(&mut buffer) {
-                Ok(0) => break locked(&spool).end().map(|rest| live.end(&rest)),
-                Ok(count) => match locked(&spool).push(&buffer[..count]) {
-                    Ok(shown) => live.push(&shown),
+                Ok(0) => break locked(&tap).end(),
+                Ok(count) => match locked(&tap).push(&buffer[..count]) {
+                    Ok(()) => {}
                     Err(error) => break Err(error),
                 },
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -226,70 +247,6 @@ fn reader(mut pipe: File, spool: Arc<Mutex<Spool>>, ctx: &Ctx) -> Receiver<io::R
         let _ = done.send(read);
     });
     receiver
-}
-
-/// Live output: whole lines, at most one chunk per interval, never more than a window can show.
-struct Live {
-    to: Output,
-    secrets: Arc<crate::redact::Needles>,
-    every: Duration,
-    last: Option<Instant>,
-    waiting: Vec<u8>,
-    skipped: bool,
-    cleaner: Cleaner,
-}
-
-impl Live {
-    fn new(ctx: &Ctx) -> Self {
-        Self {
-            to: ctx.output.clone(),
-            secrets: Arc::clone(&ctx.secrets),
-            every: Duration::from_millis(ctx.limits.output_every_ms),
-            last: None,
-            waiting: Vec::new(),
-            skipped: false,
-            cleaner: Cleaner::default(),
-        }
-    }
-
-    fn push(&mut self, bytes: &[u8]) {
-        if matches!(self.to, Output::None) {
-            return;
-        }
-        self.waiting.extend_from_slice(&bytes[bytes.len().saturating_sub(LIVE_BYTES)..]);
-        if self.waiting.len() > LIVE_BYTES {
-            self.skipped = true;
-            self.waiting.drain(..self.waiting.len() - LIVE_BYTES);
-        }
-        if self.last.is_none_or(|last| last.elapsed() >= self.every) {
-            self.last = Some(Instant::now());
-            self.flush();
-        }
-    }
-
-    fn flush(&mut self) {
-        let mut text = String::new();
-        if std::mem::take(&mut self.skipped) {
-            text.push_str("[…]\n");
-        }
-        self.cleaner.push(&std::mem::take(&mut self.waiting));
-        text.push_str(&self.cleaner.take());
-        self.give(&text);
-    }
-
-    fn end(&mut self, rest: &[u8]) {
-        self.waiting.extend_from_slice(rest);
-        self.flush();
-        let text = std::mem::take(&mut self.cleaner).finish();
-        self.give(&text);
-    }
-
-    fn give(&self, text: &str) {
-        match &self.to {
-            Output::To(take) if !text.is_empty() => take(&self.secrets.redact(text)),
-            Output::To(_) | Output::None => {}
-        }
-    }
 }
 
 fn result(spool: &mut Spool, ended: Option<&Ended>, lost: bool, ctx: &Ctx) -> Result<Raw, Trouble> {
@@ -337,6 +294,6 @@ fn result(spool: &mut Spool, ended: Option<&Ended>, lost: bool, ctx: &Ctx) -> Re
     Ok(Raw { value, text, blobs: blob.into_iter().collect(), ..Raw::default() })
 }
 
-fn locked(spool: &Mutex<Spool>) -> MutexGuard<'_, Spool> {
-    spool.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked(tap: &Mutex<Tap>) -> MutexGuard<'_, Tap> {
+    tap.lock().unwrap_or_else(PoisonError::into_inner)
 }

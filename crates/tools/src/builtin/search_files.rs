@@ -7,7 +7,7 @@ use super::{blocking, near, object, reads};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::path::RelPath;
-use crate::place::open_in;
+use crate::place::{Reached, open_in};
 use crate::text::Text;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
 use crate::walk::{Entry, Kind, Next, walk};
@@ -63,9 +63,9 @@ impl Tool for SearchFiles {
 
     fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
         let args: Args = call.typed()?;
-        let path = ctx.place.resolve(args.path.as_deref().unwrap_or("."))?;
+        let reached = ctx.place.reach(args.path.as_deref().unwrap_or("."))?;
         Search::new(&args, ctx)?;
-        Ok(reads(&path, call.arguments().to_owned()))
+        Ok(reads(&reached, call.arguments().to_owned()))
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
@@ -172,9 +172,9 @@ fn bounded(line: &str, most: usize) -> String {
 }
 
 fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
-    let start = ctx.place.resolve(args.path.as_deref().unwrap_or("."))?;
+    let Reached { path, real: start } = ctx.place.reach(args.path.as_deref().unwrap_or("."))?;
     let meta =
-        ctx.place.metadata(&start).map_err(|error| near::not_found(&ctx.place, "search", &start, &error))?;
+        ctx.place.metadata(&start).map_err(|error| near::not_found(&ctx.place, "search", &path, &error))?;
     let mut search = Search::new(args, ctx)?;
     let mut cut = false;
     if meta.is_dir() {
@@ -187,16 +187,9 @@ fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
         let left_out = walk(&ctx.place, &start, ctx.limits.walk_entries, &ctx.cancel, each);
         cut = left_out.map_err(|error| crate::place::io_failed("search", &start, &error))?.cut;
     } else {
-        let real = ctx
-            .place
-            .dir()
-            .canonicalize(start.as_str())
-            .ok()
-            .and_then(|real| real.to_str().map(str::to_owned));
-        let real = ctx.place.resolve(real.as_deref().unwrap_or(start.as_str()))?;
         let dir =
-            ctx.place.parent_of(&real).map_err(|error| crate::place::io_failed("search", &start, &error))?;
-        search.file(&real, &dir);
+            ctx.place.parent_of(&start).map_err(|error| crate::place::io_failed("search", &path, &error))?;
+        search.file(&start, &dir);
     }
     if ctx.cancel.is_cancelled() {
         return Err(Trouble::Stopped(Raw::default()));

@@ -59,16 +59,16 @@ impl Tool for WriteFile {
 }
 
 fn plan(args: &Args, ctx: &Ctx) -> Result<Change, ToolError> {
-    let path = ctx.place.resolve(&args.path)?;
-    let target = Target::find(&ctx.place, &path, ctx.limits.file_bytes)?;
-    not_stale(ctx, &path, &target)?;
+    let reached = ctx.place.reach(&args.path)?;
+    let target = Target::find(&ctx.place, &reached, ctx.limits.file_bytes)?;
+    not_stale(ctx, &reached, &target)?;
     let old = target.current.as_ref().and_then(|current| Text::decode(&current.bytes).ok());
     let (after, note) = match old.filter(|old| !old.body.is_empty()) {
         None => (args.content.clone().into_bytes(), String::new()),
         Some(old) => in_the_way_of(&old, &args.content)?,
     };
     let lines = lines(&target, &after, ctx);
-    Ok(Change { path, target, after, lines, note })
+    Ok(Change { reached, target, after, lines, note })
 }
 
 /// The new content in the old file's encoding, and with its line ends where those are all CRLF.

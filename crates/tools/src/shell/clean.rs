@@ -20,7 +20,6 @@ pub(crate) fn clean(bytes: &[u8]) -> String {
 }
 
 /// Cleans output that arrives in pieces.
-#[derive(Default)]
 pub(crate) struct Cleaner {
     parser: Parser,
     screen: Screen,
@@ -28,7 +27,23 @@ pub(crate) struct Cleaner {
     held: Vec<u8>,
 }
 
+impl Default for Cleaner {
+    fn default() -> Self {
+        Self::keeping(OPEN_LINES)
+    }
+}
+
 impl Cleaner {
+    /// For watching: a line is given out as soon as it ends, so nothing can move back up to it.
+    pub(crate) fn live() -> Self {
+        Self::keeping(1)
+    }
+
+    fn keeping(lines: usize) -> Self {
+        let screen = Screen { done: String::new(), open: VecDeque::new(), lines, row: 0, column: 0 };
+        Self { parser: Parser::new(), screen, held: Vec::new() }
+    }
+
     /// Takes more output.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         let joined;
@@ -82,10 +97,11 @@ fn unfinished(bytes: &[u8]) -> usize {
 }
 
 /// The last lines of a terminal, and the finished ones above.
-#[derive(Default)]
 struct Screen {
     done: String,
     open: VecDeque<Vec<char>>,
+    /// How many lines stay open.
+    lines: usize,
     row: usize,
     column: usize,
 }
@@ -119,7 +135,7 @@ impl Screen {
         self.row += 1;
         self.column = 0;
         self.line();
-        if self.open.len() > OPEN_LINES {
+        if self.open.len() > self.lines {
             if let Some(line) = self.open.pop_front() {
                 self.done.push_str(&ended(&line));
                 self.done.push('\n');

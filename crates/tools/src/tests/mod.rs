@@ -3,8 +3,15 @@
 //! Each file proves rows of one part of the case lists; the rig stands for engine and host: a temporary folder, blobs in
 //! memory, the real cage. Tests are named after the rows they prove.
 
+mod paths;
+mod permission;
+mod race;
 mod rig;
+mod saving;
+mod shell;
+mod words;
 
+mod deleting;
 mod editing;
 mod files;
 mod flow;

@@ -52,7 +52,15 @@ pub(crate) struct Rig {
 
 impl Rig {
     pub(crate) fn new() -> Self {
-        let outside = tempfile::tempdir().unwrap();
+        Self::on(tempfile::tempdir().unwrap())
+    }
+
+    /// A rig on a disk in memory, where there is one: for many saves, each of which syncs.
+    pub(crate) fn in_memory() -> Self {
+        Self::on(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
+    fn on(outside: TempDir) -> Self {
         let folder = outside.path().join("project");
         std::fs::create_dir(&folder).unwrap();
         let limits = Limits::default();

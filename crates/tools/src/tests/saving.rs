@@ -1,1 +1,177 @@
-//! x
+//! Saving: the old or the new content, whole; links, modes and owners as they were.
+#![cfg(unix)]
+
+use super::rig::Rig;
+use crate::{Settled, reconcile};
+use domain::call::{Recovery, Semantics};
+use serde_json::{Value, json};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+fn write(path: &str, content: &str) -> Value {
+    json!({"path": path, "content": content})
+}
+
+#[test]
+fn e12_a_link_stays_a_link() {
+    let rig = Rig::with(&[("shared/real.toml", b"a = 1\n"), ("conf/keep", b"")]);
+    symlink("../shared/real.toml", rig.path("conf/link.toml")).unwrap();
+    symlink("link.toml", rig.path("conf/chain.toml")).unwrap();
+    symlink("loop", rig.path("loop")).unwrap();
+    symlink("nowhere", rig.path("dangling")).unwrap();
+    rig.call("write_file", write("conf/link.toml", "a = 2\n"));
+    assert_eq!(rig.get("shared/real.toml"), b"a = 2\n");
+    let finished =
+        rig.call("edit_file", json!({"path": "conf/chain.toml", "old_text": "2", "new_text": "3"}));
+    assert_eq!(
+        (rig.get("shared/real.toml"), finished.effects[0].path.as_str()),
+        (b"a = 3\n".to_vec(), "shared/real.toml")
+    );
+    for link in ["conf/link.toml", "conf/chain.toml"] {
+        assert!(std::fs::symlink_metadata(rig.path(link)).unwrap().is_symlink());
+    }
+    assert_eq!(rig.error("write_file", write("dangling", "x")).code, "file/broken_link");
+    let loops = rig.error("write_file", write("loop", "x"));
+    assert!(loops.code == "file/io" && loops.message.contains("symbolic links"), "{loops}");
+}
+
+#[test]
+fn e13_all_names_of_a_file_show_the_new_content() {
+    let rig = Rig::with(&[("a", b"one one one\n")]);
+    std::fs::hard_link(rig.path("a"), rig.path("b")).unwrap();
+    rig.call("write_file", write("a", "two\n"));
+    assert_eq!((rig.get("a"), rig.get("b")), (b"two\n".to_vec(), b"two\n".to_vec()));
+    assert_eq!(
+        std::fs::metadata(rig.path("a")).unwrap().ino(),
+        std::fs::metadata(rig.path("b")).unwrap().ino()
+    );
+}
+
+#[test]
+fn e14_a_read_only_file_is_not_replaced() {
+    let rig = Rig::with(&[("f", b"old\n")]);
+    std::fs::set_permissions(rig.path("f"), std::fs::Permissions::from_mode(0o444)).unwrap();
+    for args in [
+        ("write_file", write("f", "new\n")),
+        ("edit_file", json!({"path": "f", "old_text": "old", "new_text": "new"})),
+    ] {
+        let error = rig.error(args.0, args.1);
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(crate::run::error_text(&error), @r#"
+            Error (file/read_only): "f" is read-only
+            Ask the person whether it shall be made writable.
+            "#);
+        }
+    }
+    assert_eq!((rig.get("f"), rig.names()), (b"old\n".to_vec(), vec!["f".to_owned()]));
+}
+
+#[test]
+fn modes_stay_and_new_files_get_the_usual_one() {
+    let rig = Rig::with(&[("run.sh", b"echo 1\n"), ("private", b"x")]);
+    let mode = |path: &str| std::fs::metadata(rig.path(path)).unwrap().mode() & 0o7777;
+    std::fs::set_permissions(rig.path("run.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(rig.path("private"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    rig.put("usual", b"");
+    for path in ["run.sh", "private", "deep/new/file"] {
+        rig.call("write_file", write(path, "changed\n"));
+    }
+    assert_eq!((mode("run.sh"), mode("private"), mode("deep/new/file")), (0o755, 0o600, mode("usual")));
+}
+
+#[test]
+fn a_replaced_text_keeps_its_encoding_and_line_ends() {
+    let gbk = |text: &str| encoding_rs::GBK.encode(text).0.into_owned();
+    let rig = Rig::with(&[("g", &gbk("你好\r\n世界\r\n")), ("u", "\u{feff}a\n".as_bytes())]);
+    let said = rig.call("write_file", write("g", "再见\n世界\n")).text;
+    assert_eq!(rig.get("g"), gbk("再见\r\n世界\r\n"));
+    assert_eq!(said, "Changed \"g\" (+1 -1 lines). Kept: encoding GBK, CRLF line ends.");
+    rig.call("write_file", write("u", "b\n"));
+    assert_eq!(rig.get("u"), "\u{feff}b\n".as_bytes());
+    assert_eq!(rig.error("write_file", write("g", "🌍")).code, "text/unencodable");
+    assert_eq!(
+        rig.call("write_file", write("u", "b\n")).text,
+        "\"u\" already has exactly this content; nothing was changed. Kept: encoding UTF-8 with BOM."
+    );
+}
+
+#[test]
+fn e15_a_killed_save_leaves_old_or_new_and_its_leftover_is_cleared() {
+    // The child saves over the file without end; it is killed in the middle, again and again.
+    let here = "tests::saving::e15_a_killed_save_leaves_old_or_new_and_its_leftover_is_cleared";
+    const SIZE: usize = 16 << 20;
+    if let Some(folder) = std::env::var_os("DAYBOOK_TEST_SAVES") {
+        let place = crate::Place::open(folder.as_ref(), Vec::new()).unwrap();
+        let real = place.reach("big").unwrap().real;
+        let current = crate::save::Current { bytes: Vec::new(), digest: domain::digest::Digest::ZERO };
+        let target = crate::save::Target { real, current: Some(current) };
+        let contents: Vec<Vec<u8>> = (b'a'..b'd').map(|letter| vec![letter; SIZE]).collect();
+        for bytes in contents.iter().cycle() {
+            crate::save::save(&place, &target, bytes).unwrap();
+        }
+    }
+    let rig = Rig::with(&[("big", &vec![b'-'; SIZE])]);
+    let mut leftovers = 0;
+    for round in 0..10u32 {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", here])
+            .env("DAYBOOK_TEST_SAVES", rig.path("."))
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        // In the middle of a save, and at a moment that differs from round to round.
+        while rig.names().len() == 1 {
+            assert!(child.try_wait().unwrap().is_none(), "the child saves until it is killed");
+        }
+        (0..round * 20).for_each(|_| drop(rig.names()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let bytes = rig.get("big");
+        assert!(bytes.len() == SIZE && bytes.windows(2).step_by(1_000).all(|two| two[0] == two[1]), "whole");
+        assert_eq!(bytes[0], bytes[SIZE - 1]);
+        leftovers += rig.names().len() - 1;
+        let question = json!({"path": "big", "before": null, "after": null}).to_string();
+        reconcile(&rig.ctx.place, &question, &rig.ctx.limits).unwrap();
+        assert_eq!(rig.names(), ["big"], "the leftover is cleared");
+    }
+    assert!(leftovers > 0, "no kill hit a save: the test shows nothing");
+}
+
+#[test]
+fn an_unknown_write_is_settled_by_looking() {
+    let rig = Rig::with(&[("f", b"old")]);
+    let operation = |name, args| match rig.survey(name, &args).unwrap().semantics {
+        Semantics::Possible { recovery: Recovery::Reconcile { operation } } => operation,
+        other => panic!("{other:?}"),
+    };
+    let settled = |operation: &str| reconcile(&rig.ctx.place, operation, &rig.ctx.limits).unwrap();
+    let (change, create) =
+        (operation("write_file", write("f", "new")), operation("write_file", write("d/n", "new")));
+    let delete = operation("delete_path", json!({"path": "f"}));
+    assert_eq!([&change, &create, &delete].map(|one| settled(one)), [Settled::NotDone; 3]);
+    rig.put("f", b"new");
+    rig.put("d/n", b"new");
+    assert_eq!(
+        [&change, &create, &delete].map(|one| settled(one)),
+        [Settled::Done, Settled::Done, Settled::Unclear]
+    );
+    rig.put("f", b"other");
+    assert_eq!(settled(&change), Settled::Unclear);
+    std::fs::remove_file(rig.path("f")).unwrap();
+    assert_eq!(settled(&delete), Settled::Done);
+    assert!(
+        reconcile(&rig.ctx.place, r#"{"path":"../x","before":null,"after":null}"#, &rig.ctx.limits).is_err()
+    );
+}
+
+#[test]
+fn each_change_leaves_an_effect_with_both_contents() {
+    let rig = Rig::with(&[("f", b"a\nb\n")]);
+    let finished = rig.call("write_file", write("f", "a\nc\nd\n"));
+    let [effect] = &finished.effects[..] else { panic!("{finished:?}") };
+    let blob = |digest: Option<_>| rig.ctx.blobs.get(&digest.unwrap()).unwrap();
+    assert_eq!((blob(effect.before), blob(effect.after)), (b"a\nb\n".to_vec(), b"a\nc\nd\n".to_vec()));
+    assert_eq!(effect.lines, Some(domain::call::LineCount { added: 2, removed: 1 }));
+    assert_eq!(finished.text, "Changed \"f\" (+2 -1 lines).");
+    let proposed = rig.survey("write_file", &write("f", "next")).unwrap().facts.proposed;
+    assert_eq!(blob(proposed), b"next", "what is proposed can be shown before it is approved");
+}
