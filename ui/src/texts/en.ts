@@ -23,9 +23,10 @@ export const en = {
     },
   },
   list: {
-    and: (items: string, last: string) => `${items} and ${last}`,
-    more: (n: number) => `${n} more`,
     comma: ', ',
+    and: (items: string, last: string) => `${items} and ${last}`,
+    some: (items: string, rest: number, _all: number) => `${items} and ${rest} more`,
+    more: (n: number) => `${n} more`,
   },
   time: {
     now: 'now',
@@ -387,7 +388,6 @@ export const en = {
     connected: 'Connected',
     others: 'Other services',
     noneConnected: 'No service is connected yet.',
-    default: 'Default',
     makeDefault: 'Use for new sessions',
     modelOf: (name: string) => `Model of ${name} for new sessions`,
     addKey: 'Connect…',

@@ -49,7 +49,7 @@ export function names(all: readonly string[], shown: number, t: Texts): string {
     if (all.length < 2 || last === undefined) return all.join('');
     return t.list.and(all.slice(0, -1).join(t.list.comma), last);
   }
-  return t.list.and(all.slice(0, shown).join(t.list.comma), t.list.more(all.length - shown));
+  return t.list.some(all.slice(0, shown).join(t.list.comma), all.length - shown, all.length);
 }
 
 /** A count, with separators; from ten thousand on rounded: 9,412, 12k. */

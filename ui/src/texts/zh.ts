@@ -23,7 +23,12 @@ export const zh: Texts = {
       detail: '具体情况',
     },
   },
-  list: { and: (items, last) => `${items}和 ${last}`, more: (n) => `另外 ${n} 个`, comma: '、' },
+  list: {
+    comma: '、',
+    and: (items, last) => `${items} 和 ${last}`,
+    some: (items, _rest, all) => `${items} 等 ${all} 个`,
+    more: (n) => `另外 ${n} 个`,
+  },
   time: {
     now: '现在',
     minutes: (n) => `${n} 分`,
@@ -301,19 +306,19 @@ export const zh: Texts = {
     kept: '已完成的内容都在记录里。',
   },
   errors: {
-    network: (who) => `连不上${who}。`,
-    timeout: (who) => `${who}没有应答。`,
+    network: (who) => `连不上${spaced(who, 'before')}。`,
+    timeout: (who) => `${spaced(who, 'after')}没有应答。`,
     cut: () => '回答在完整之前中断了。',
-    rate_limited: (who) => `${who}要求放慢速度。`,
-    overloaded: (who) => `${who}正忙。`,
-    server: (who) => `${who}自身出了问题。`,
-    auth: (who) => `${who}不接受这个密钥。请在“模型与密钥”里检查。`,
-    billing: (who) => `${who}的账户余额不足。`,
-    not_found: (who) => `${who}没有这个模型或地址。`,
+    rate_limited: (who) => `${spaced(who, 'after')}要求放慢速度。`,
+    overloaded: (who) => `${spaced(who, 'after')}正忙。`,
+    server: (who) => `${spaced(who, 'after')}自身出了问题。`,
+    auth: (who) => `${spaced(who, 'after')}不接受这个密钥。请在“模型与密钥”里检查。`,
+    billing: (who) => `${spaced(who, 'after')}的账户余额不足。`,
+    not_found: (who) => `${spaced(who, 'after')}没有这个模型或地址。`,
     context_overflow: () => '对话已经超出这个模型能读的长度。',
-    too_large: (who) => `${who}表示请求太大。`,
-    bad_request: (who) => `${who}无法处理这个请求。`,
-    protocol: (who) => `${who}的回答无法读取。`,
+    too_large: (who) => `${spaced(who, 'after')}表示请求太大。`,
+    bad_request: (who) => `${spaced(who, 'after')}无法处理这个请求。`,
+    protocol: (who) => `${spaced(who, 'after')}的回答无法读取。`,
     other: '没有成功。',
     theModel: '模型服务',
     said: (text) => `对方的说明：${text}`,
@@ -378,7 +383,6 @@ export const zh: Texts = {
     connected: '已连接',
     others: '其他服务',
     noneConnected: '还没有连接任何服务。',
-    default: '默认',
     makeDefault: '用于新会话',
     modelOf: (name) => `${name} 用于新会话的模型`,
     addKey: '连接…',
@@ -460,3 +464,9 @@ export const zh: Texts = {
     other: (message) => message,
   },
 };
+
+/** A name with the space that Chinese keeps between Han and Latin. */
+function spaced(name: string, side: 'before' | 'after'): string {
+  if (side === 'before') return /^[A-Za-z0-9]/.test(name) ? ` ${name}` : name;
+  return /[A-Za-z0-9]$/.test(name) ? `${name} ` : name;
+}

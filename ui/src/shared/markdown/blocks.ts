@@ -32,26 +32,40 @@ interface Fence {
   length: number;
 }
 
+/** Blocks that stay together: a full group is never touched again, so drawing costs what the last group is long. */
+export type Group = readonly Block[];
+const GROUP = 32;
+/** How much of the text before is compared to notice that it is another text. */
+const TAIL = 64;
+
 export class Blocks {
   #source = '';
-  #blocks: Block[] = [];
+  #groups: Block[][] = [[]];
   #nextId = 0;
   #open = '';
   #fence: Fence | null = null;
   #code: { language: string; lines: string[]; rest: string } | null = null;
 
-  /** Brings the blocks up to a text that begins with the one before; any other text starts anew. */
-  update(text: string, done: boolean): readonly Block[] {
-    if (!text.startsWith(this.#source)) this.#reset();
+  /** Brings the blocks up to a text that continues the one before; any other text starts anew. */
+  update(text: string, done: boolean): readonly Group[] {
+    if (!this.#continues(text, done)) this.#reset();
     const fresh = text.slice(this.#source.length);
     this.#source = text;
     for (let at = 0; at < fresh.length; at = this.#feed(fresh, at));
-    return done ? this.#finished() : this.#current();
+    return done ? this.#finished() : this.#shown(this.#openBlock());
+  }
+
+  /** While more comes, only the end of what was there is compared: comparing all of it would cost more each time. */
+  #continues(text: string, done: boolean): boolean {
+    const before = this.#source;
+    if (text.length < before.length) return false;
+    if (done) return text.startsWith(before);
+    return text.startsWith(before.slice(-TAIL), Math.max(before.length - TAIL, 0));
   }
 
   #reset(): void {
     this.#source = '';
-    this.#blocks = [];
+    this.#groups = [[]];
     this.#open = '';
     this.#fence = null;
     this.#code = null;
@@ -72,7 +86,10 @@ export class Blocks {
       this.#giveUp();
       return;
     }
-    const tokens = lex(this.#open);
+    // What a line is, is known once it is whole; until then it stays with the block before it.
+    const whole = this.#open.lastIndexOf('\n') + 1;
+    const rest = this.#open.slice(whole);
+    const tokens = lex(this.#open.slice(0, whole));
     if (tokens === null) {
       this.#giveUp();
       return;
@@ -82,6 +99,7 @@ export class Blocks {
     this.#open = tokens
       .slice(last)
       .map((token) => token.raw)
+      .concat(rest)
       .join('');
     this.#shedItems(tokens[last]);
     this.#enterFence();
@@ -154,34 +172,43 @@ export class Blocks {
   }
 
   #push(block: Pick<Block, 'kind' | 'text' | 'language'>): void {
-    this.#blocks.push({ id: this.#nextId, closed: true, ...block });
+    if ((this.#groups.at(-1)?.length ?? GROUP) >= GROUP) this.#groups.push([]);
+    this.#groups.at(-1)?.push({ id: this.#nextId, closed: true, ...block });
     this.#nextId += 1;
   }
 
-  /** The blocks so far, the open one last; it keeps its id when it closes. */
-  #current(): readonly Block[] {
+  /** The block that is still being written; it keeps its id when it closes. */
+  #openBlock(): Block | null {
     if (this.#code) {
       const { lines, rest, language } = this.#code;
       const text = lines.length === 0 ? rest : `${lines.join('\n')}\n${rest}`;
-      return [...this.#blocks, { id: this.#nextId, kind: 'code', text, language, closed: false }];
+      return { id: this.#nextId, kind: 'code', text, language, closed: false };
     }
-    if (this.#open.trim() === '') return [...this.#blocks];
-    return [
-      ...this.#blocks,
-      { id: this.#nextId, kind: 'markdown', text: this.#open, language: '', closed: false },
-    ];
+    if (this.#open.trim() === '') return null;
+    return { id: this.#nextId, kind: 'markdown', text: this.#open, language: '', closed: false };
   }
 
-  #finished(): readonly Block[] {
-    return this.#current().map((block) =>
-      block.closed ? block : { ...block, closed: true, text: unfenced(block) },
-    );
+  /** Full groups as they are, the last one with the open block behind it. */
+  #shown(open: Block | null): readonly Group[] {
+    const last = this.#groups.at(-1) ?? [];
+    return [...this.#groups.slice(0, -1), open ? [...last, open] : [...last]];
+  }
+
+  /** Nothing more comes: whatever is open is whole now. */
+  #finished(): readonly Group[] {
+    const open = this.#openBlock();
+    if (open?.kind === 'code') this.#push({ ...open, text: unfenced(open.text) });
+    else for (const token of lex(this.#open) ?? []) this.#close(token);
+    this.#code = null;
+    this.#fence = null;
+    this.#open = '';
+    return this.#shown(null);
   }
 }
 
-/** The text of a block that ended with the answer: a closing fence without its line break isn't code. */
-function unfenced(block: Block): string {
-  return block.kind === 'code' ? block.text.replace(/\n? {0,3}(`{3,}|~{3,})[ \t]*$/, '') : block.text;
+/** Code that ended with the answer: a closing fence without its line break isn't code. */
+function unfenced(text: string): string {
+  return text.replace(/(^|\n) {0,3}(`{3,}|~{3,})[ \t]*$/, '');
 }
 
 function lex(source: string): Token[] | null {

@@ -1,0 +1,187 @@
+// A request: its order, its arming, its keys, its limits, and what it never offers.
+import { fireEvent, render, screen } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { flushSync } from 'svelte';
+import { expect, test, vi } from 'vitest';
+import { approval } from '../../protocol/fake/make';
+import type { ApprovalView } from '../../protocol/generated/ApprovalView';
+import { en } from '../../texts/en';
+import { zh } from '../../texts/zh';
+import ApprovalCard from './ApprovalCard.svelte';
+import ApprovalDone from './ApprovalDone.svelte';
+
+/** Turns what follows it from right to left. */
+const RLO = String.fromCharCode(0x202e);
+
+type Props = Parameters<typeof ApprovalCard>[1];
+
+function show(part: Partial<ApprovalView> = {}, props: Partial<Props> = {}) {
+  let now = 0;
+  let due: (() => void)[] = [];
+  const onallow = vi.fn(() => Promise.resolve(true));
+  const onrefuse = vi.fn<Props['onrefuse']>(() => Promise.resolve(true));
+  const all: Props = {
+    t: en,
+    approval: approval('apr_1', part),
+    folder: 'Site',
+    place: 1,
+    of: 1,
+    platform: 'linux',
+    timing: { now: () => now, after: (_ms, run) => (due.push(run), () => {}) },
+    onallow,
+    onrefuse,
+    ...props,
+  };
+  const view = render(ApprovalCard, all);
+  const pass = (ms: number) => {
+    now += ms;
+    const ready = due;
+    due = [];
+    for (const run of ready) run();
+    flushSync();
+  };
+  const allow = () => screen.getByRole('button', { name: /Allow once|允许这一次/ });
+  return { ...view, all, pass, onallow, onrefuse, allow };
+}
+
+test('the order never changes: what, why, where, can, can’t, risk, undo, exact, buttons', () => {
+  const { container } = show({ model_says: 'It needs to.' });
+  const text = container.textContent ?? '';
+  const parts = [
+    'Run a command',
+    'It needs to.',
+    'Where',
+    'Can touch',
+    'Can’t touch',
+    'Risk',
+    'Undo',
+    'Show exactly',
+    'Allow once',
+    'Don’t allow',
+  ];
+  const at = parts.map((part) => text.indexOf(part));
+  expect(at).not.toContain(-1);
+  expect(at).toEqual([...at].sort((a, b) => a - b));
+});
+
+test('only once can be allowed: no scope is enforced for more', () => {
+  show();
+  expect(screen.getAllByRole('button').map((button) => button.textContent?.trim().split(' ')[0])).toEqual([
+    'Allow',
+    'Don’t',
+  ]);
+  expect(document.body.textContent).not.toMatch(/this session/i);
+});
+
+test('a24_clicks_and_keys_before_it_stood_still_do_nothing', async () => {
+  const { allow, pass, onallow } = show();
+  expect(allow()).toBeDisabled();
+  await fireEvent.keyDown(screen.getByRole('article'), { key: 'Enter', ctrlKey: true });
+  expect(onallow).not.toHaveBeenCalled();
+  pass(600);
+  expect(allow()).toBeEnabled();
+  await userEvent.click(allow());
+  expect(onallow).toHaveBeenCalledTimes(1);
+});
+
+test('a24_moving_up_the_queue_arms_anew', async () => {
+  const { allow, pass, all, rerender } = show({}, { place: 2, of: 2 });
+  pass(600);
+  expect(allow()).toBeEnabled();
+  await rerender({ ...all, place: 1, of: 1 });
+  expect(allow()).toBeDisabled();
+  pass(600);
+  expect(allow()).toBeEnabled();
+});
+
+test('a24_plain_enter_never_allows_and_the_focus_is_not_taken', async () => {
+  const { pass, onallow } = show();
+  pass(600);
+  expect(document.activeElement).toBe(document.body);
+  const card = screen.getByRole('article');
+  await fireEvent.keyDown(card, { key: 'Enter' });
+  expect(onallow).not.toHaveBeenCalled();
+  await fireEvent.keyDown(card, { key: 'Enter', ctrlKey: true });
+  expect(onallow).toHaveBeenCalledTimes(1);
+});
+
+test('a refusal may carry a reason, and without one it carries none', async () => {
+  const { pass, onrefuse } = show();
+  pass(600);
+  await userEvent.click(screen.getByRole('button', { name: 'Don’t allow…' }));
+  await userEvent.type(
+    screen.getByRole('textbox', { name: 'Tell it why (optional)' }),
+    'Use the other script',
+  );
+  await userEvent.click(screen.getByRole('button', { name: 'Don’t allow' }));
+  expect(onrefuse).toHaveBeenCalledExactlyOnceWith('Use the other script');
+});
+
+test('a20_what_hides_in_the_command_is_shown_and_warned_about', async () => {
+  show({ exact: `rm ${RLO}fdp.txt`, facts: { command: 'x' } });
+  expect(screen.getByText(/invisible or look like others/)).toBeVisible();
+  await userEvent.click(screen.getByText('Show exactly what will run'));
+  expect(screen.getByText('rm ⟨U+202E⟩fdp.txt')).toBeVisible();
+});
+
+test('a21_a_long_thing_is_open_its_tail_in_view_and_must_be_read_first', async () => {
+  for (const exact of [
+    `echo ${'a'.repeat(2_000)}; rm -rf x`,
+    `ls${' '.repeat(400)}; rm -rf x`,
+    `${'line\n'.repeat(40)}rm -rf x`,
+  ]) {
+    const { allow, pass, onallow, container, unmount } = show({ exact });
+    pass(600);
+    expect(screen.getByText(/Read it to its end/)).toBeVisible();
+    expect(container.querySelector('.tail')?.textContent).toContain('rm -rf x');
+    expect(allow()).toBeDisabled();
+    await fireEvent.keyDown(screen.getByRole('article'), { key: 'Enter', ctrlKey: true });
+    expect(onallow).not.toHaveBeenCalled();
+    const box = container.querySelector('pre');
+    if (!box) throw new Error('a long thing is shown from the start');
+    Object.defineProperties(box, { scrollHeight: { value: 900 }, clientHeight: { value: 200 } });
+    box.scrollTop = 700;
+    await fireEvent.scroll(box);
+    expect(allow()).toBeEnabled();
+    unmount();
+  }
+});
+
+test('a limit is named only where it is enforced', () => {
+  const { unmount } = show({ cannot_touch: ['outside_folder', 'from_the_future'] });
+  expect(screen.getByText('anything outside this folder')).toBeVisible();
+  unmount();
+  show({ cannot_touch: [] });
+  expect(screen.getByText(/Not limited/)).toBeVisible();
+});
+
+test('facts are worded in the language of the window', () => {
+  show({ act: 'delete', facts: { path: 'old.txt' }, can_touch: ['old.txt'], risk: 3, undo: 'no' }, { t: zh });
+  expect(screen.getByRole('heading', { name: '删除 old.txt' })).toBeVisible();
+  expect(screen.getByText(/高: 会删除内容/)).toBeVisible();
+});
+
+test('a81_hostile_facts_are_words', () => {
+  const { container } = show({
+    tool: '<img src=x>',
+    act: 'toString',
+    facts: JSON.parse('{"__proto__":"x"}'),
+    can_touch: ['<b>'],
+  });
+  expect(container.querySelector('img, b')).toBeNull();
+  expect(screen.getByRole('heading', { name: 'Use “<img src=x>”' })).toBeVisible();
+});
+
+test('an answered request says what was decided', () => {
+  const said = (state: ApprovalView['state']) => {
+    const { container, unmount } = render(ApprovalDone, { t: en, approval: approval('a', { state }) });
+    const text = container.textContent?.replace(/\s+/g, ' ').trim();
+    unmount();
+    return text;
+  };
+  expect(said({ kind: 'granted' })).toBe('Run a command on this computer You allowed this once');
+  expect(said({ kind: 'refused', why: 'No' })).toBe(
+    'Run a command on this computer You didn’t allow this: “No”',
+  );
+  expect(said({ kind: 'expired' })).toContain('No longer asked');
+});

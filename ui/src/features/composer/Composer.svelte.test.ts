@@ -1,0 +1,124 @@
+// What is sent and when: Enter sends, an input method's Enter doesn't, words stay until they are on the record.
+import { createEvent, fireEvent, render, screen } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { createRawSnippet } from 'svelte';
+import { expect, test, vi } from 'vitest';
+import { en } from '../../texts/en';
+import Composer from './Composer.svelte';
+
+type Props = Parameters<typeof Composer>[1];
+
+function show(part: Partial<Props> = {}) {
+  const onsend = vi.fn<Props['onsend']>(() => Promise.resolve(true));
+  const ondraft = vi.fn<Props['ondraft']>();
+  const onstop = vi.fn<Props['onstop']>();
+  render(Composer, {
+    t: en,
+    platform: 'linux',
+    draft: '',
+    working: false,
+    needsYou: false,
+    stopping: false,
+    disabled: false,
+    first: true,
+    problem: '',
+    ondraft,
+    onsend,
+    onstop,
+    pickers: createRawSnippet(() => ({ render: () => '<span></span>' })),
+    ...part,
+  });
+  return {
+    onsend,
+    ondraft,
+    onstop,
+    field: screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Message' }),
+  };
+}
+
+/** A key press with the code and the moment a browser would give it. */
+async function press(field: HTMLElement, part: { keyCode?: number; isComposing?: boolean; at?: number }) {
+  const event = createEvent.keyDown(field, {
+    key: 'Enter',
+    keyCode: part.keyCode ?? 13,
+    isComposing: part.isComposing ?? false,
+  });
+  Object.defineProperty(event, 'timeStamp', { value: part.at ?? 5_000 });
+  await fireEvent(field, event);
+}
+
+async function compose(field: HTMLElement, text: string, endedAt: number) {
+  await fireEvent.compositionStart(field);
+  await fireEvent.input(field, { target: { value: text } });
+  const event = createEvent.compositionEnd(field);
+  Object.defineProperty(event, 'timeStamp', { value: endedAt });
+  await fireEvent(field, event);
+}
+
+test('Enter sends, Shift Enter begins a new line', async () => {
+  const { field, onsend } = show();
+  await userEvent.type(field, 'one{Shift>}{Enter}{/Shift}two');
+  expect(onsend).not.toHaveBeenCalled();
+  expect(field).toHaveValue('one\ntwo');
+  await userEvent.type(field, '{Enter}');
+  expect(onsend).toHaveBeenCalledExactlyOnceWith('one\ntwo', 'steer');
+  expect(field).toHaveValue('');
+});
+
+test('d06_the_enter_that_commits_is_not_sent_and_the_next_one_sends_once', async () => {
+  const orders: [string, (field: HTMLElement) => Promise<void>][] = [
+    ['WebKit: code 229 after the end', (field) => press(field, { keyCode: 229, at: 1_000 })],
+    ['Chromium: composing', (field) => press(field, { keyCode: 229, isComposing: true, at: 1_000 })],
+    ['no mark at all, the same press', (field) => press(field, { keyCode: 13, at: 1_003 })],
+  ];
+  for (const [name, commit] of orders) {
+    const { field, onsend } = show();
+    await compose(field, '你好', 1_000);
+    await commit(field);
+    expect(onsend, name).not.toHaveBeenCalled();
+    expect(field, name).toHaveValue('你好');
+    await press(field, { at: 1_500 });
+    expect(onsend, name).toHaveBeenCalledExactlyOnceWith('你好', 'steer');
+    document.body.innerHTML = '';
+  }
+});
+
+test('words that could not be recorded stay in the field', async () => {
+  const { field } = show({ onsend: () => Promise.resolve(false), problem: 'Daybook didn’t answer.' });
+  await userEvent.type(field, 'keep me{Enter}');
+  expect(field).toHaveValue('keep me');
+  expect(screen.getByRole('alert')).toHaveTextContent('Not sent. Daybook didn’t answer.');
+});
+
+test('x18_a_second_enter_while_it_is_sent_sends_nothing', async () => {
+  let recorded: (sent: boolean) => void = () => {};
+  const onsend = vi.fn(() => new Promise<boolean>((resolve) => (recorded = resolve)));
+  const { field } = show({ onsend });
+  await userEvent.type(field, 'once{Enter}{Enter}{Enter}');
+  expect(onsend).toHaveBeenCalledTimes(1);
+  recorded(true);
+});
+
+test('r_inb_03_while_work_goes_on_the_person_chooses_when_it_is_read', async () => {
+  const { field, onsend, onstop } = show({ working: true, first: false });
+  await userEvent.type(field, 'later');
+  await userEvent.click(screen.getByRole('button', { name: 'After this is done' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Send' }));
+  expect(onsend).toHaveBeenCalledExactlyOnceWith('later', 'follow_up');
+  await userEvent.click(screen.getByRole('button', { name: /Stop/ }));
+  expect(onstop).toHaveBeenCalledTimes(1);
+});
+
+test('when nothing runs there is nothing to stop and no choice to make', async () => {
+  const { field } = show();
+  await userEvent.type(field, 'x');
+  expect(screen.queryByRole('button', { name: /Stop/ })).toBeNull();
+  expect(screen.queryByRole('group', { name: 'When to read it' })).toBeNull();
+});
+
+test('every keystroke is kept as a draft', async () => {
+  const { field, ondraft } = show({ draft: 'half' });
+  expect(field).toHaveValue('half');
+  await userEvent.type(field, '!');
+  expect(ondraft).toHaveBeenLastCalledWith('half!');
+});

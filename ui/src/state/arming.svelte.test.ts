@@ -1,0 +1,70 @@
+// A request stands still for 600 ms before it can be answered, and again when it moves.
+import { expect, test } from 'vitest';
+import { Arming, ARMING_MS, type Timing } from './arming.svelte';
+
+/** A clock that is moved by hand; what was due runs when it passes. */
+export function handClock(): Timing & { pass(ms: number): void } {
+  let now = 0;
+  let due: { at: number; run: () => void }[] = [];
+  return {
+    now: () => now,
+    after: (ms, run) => {
+      const entry = { at: now + ms, run };
+      due.push(entry);
+      return () => {
+        due = due.filter((other) => other !== entry);
+      };
+    },
+    pass: (ms) => {
+      now += ms;
+      const ready = due.filter((entry) => entry.at <= now);
+      due = due.filter((entry) => entry.at > now);
+      for (const entry of ready) entry.run();
+    },
+  };
+}
+
+test('a24_a_request_is_armed_only_after_it_stood_still', () => {
+  const clock = handClock();
+  const arming = new Arming(clock);
+  arming.at('apr_1', 1);
+  clock.pass(ARMING_MS - 1);
+  expect(arming.armed).toBe(false);
+  clock.pass(1);
+  expect(arming.armed).toBe(true);
+});
+
+test('a24_a_request_that_moves_up_is_armed_anew', () => {
+  const clock = handClock();
+  const arming = new Arming(clock);
+  arming.at('apr_2', 2);
+  clock.pass(ARMING_MS);
+  expect(arming.armed).toBe(true);
+  arming.at('apr_2', 1);
+  expect(arming.armed).toBe(false);
+  clock.pass(ARMING_MS);
+  expect(arming.armed).toBe(true);
+});
+
+test('saying again where it stands changes nothing', () => {
+  const clock = handClock();
+  const arming = new Arming(clock);
+  arming.at('apr_1', 1);
+  clock.pass(ARMING_MS);
+  arming.at('apr_1', 1);
+  expect(arming.armed).toBe(true);
+});
+
+test('a timer that fires early arms nothing', () => {
+  let fire = () => {};
+  const arming = new Arming({
+    now: () => 0,
+    after: (_ms, run) => {
+      fire = run;
+      return () => {};
+    },
+  });
+  arming.at('apr_1', 1);
+  fire();
+  expect(arming.armed).toBe(false);
+});

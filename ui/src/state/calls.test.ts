@@ -1,0 +1,39 @@
+// Neighbouring calls of a kind become one line; the gravest state of its calls is the line's.
+import { expect, test } from 'vitest';
+import { call } from '../protocol/fake/make';
+import type { CallView } from '../protocol/generated/CallView';
+import { en } from '../texts/en';
+import { callKind, callVerb } from '../texts/words';
+import { groupCalls } from './calls';
+
+const lines = (calls: CallView[]) =>
+  groupCalls(calls).map(
+    (group) => `${group.kind} ${group.calls.length} ${group.state} +${group.added} -${group.removed}`,
+  );
+
+test('calls are grouped as they are read', () => {
+  expect(
+    lines([
+      call('1', 'read_file', { path: 'a' }),
+      call('2', 'read_file', { path: 'b' }),
+      call('3', 'edit_file', { path: 'a' }, { added: 2, removed: 1 }),
+      call('4', 'write_file', { path: 'c' }, { added: 5, removed: 0, state: 'failed' }),
+      call('5', 'run_command', { command: 'ls' }),
+      call('6', 'run_command', { command: 'pwd' }),
+      call('7', 'read_file', { path: 'z' }, { state: 'running', ms: null }),
+    ]),
+  ).toEqual([
+    'read 2 done +0 -0',
+    'change 2 failed +7 -1',
+    'run 1 done +0 -0',
+    'run 1 done +0 -0',
+    'read 1 running +0 -0',
+  ]);
+});
+
+test('a tool nobody knows is named, never guessed', () => {
+  expect(callKind('__proto__')).toBe('other');
+  expect(callKind('constructor')).toBe('other');
+  expect(callVerb('other', 'done', 1, 'paint', en)).toBe('Used “paint”');
+  expect(callVerb('other', 'waiting', 1, 'paint', en)).toBe('Wants to use “paint”');
+});

@@ -1,0 +1,27 @@
+// Unsent words survive a reload, and a storage that refuses costs nothing else.
+import { expect, test } from 'vitest';
+import { Drafts } from './drafts.svelte';
+
+test('x21_a_draft_outlives_the_page', () => {
+  new Drafts(localStorage).write('ses_1', 'half a thought');
+  const later = new Drafts(localStorage);
+  expect(later.read('ses_1')).toBe('half a thought');
+  expect(later.read('ses_2')).toBe('');
+  later.write('ses_1', '');
+  expect(localStorage.length).toBe(0);
+});
+
+test('a storage that refuses is no trouble', () => {
+  const refusing = {
+    getItem: () => {
+      throw new Error('denied');
+    },
+    setItem: () => {
+      throw new Error('full');
+    },
+  } as unknown as Storage;
+  const drafts = new Drafts(refusing);
+  drafts.write('ses_1', 'words');
+  expect(drafts.read('ses_1')).toBe('');
+  expect(new Drafts(null).read('ses_1')).toBe('');
+});

@@ -1,0 +1,99 @@
+// The lists around a session: sessions by folder, services by state, changed files, settings, layout.
+import { expect, test } from 'vitest';
+import { Failure } from '../protocol/backend';
+import { FakeBackend } from '../protocol/fake/fake';
+import { sampleWorld } from '../protocol/fake/sample';
+import { Changes } from './changes.svelte';
+import { Layout } from './layout.svelte';
+import { Providers } from './providers.svelte';
+import { SessionList } from './sessions.svelte';
+import { SettingsState } from './settings.svelte';
+
+const fake = () =>
+  new FakeBackend({
+    ...sampleWorld('en', 1e12),
+    script: () => undefined,
+    pause: () => Promise.resolve(),
+    now: () => 1e12,
+  });
+
+test('sessions are grouped by folder, newest first, and what waits is counted', () => {
+  const list = new SessionList();
+  list.load(fake().world.summaries);
+  expect(list.projects.map((project) => [project.folder.name, project.sessions.length])).toEqual([
+    ['Lantern Bakery site', 3],
+    ['Invoices 2025', 2],
+    ['Thesis', 1],
+  ]);
+  expect(list.needsYou).toBe(4);
+  expect(list.nextWaiting(null)?.id).toBe('ses_approval');
+  expect(list.nextWaiting('ses_approval')?.id).toBe('ses_question');
+  list.query = 'INVOICES';
+  expect(list.projects.map((project) => project.folder.name)).toEqual(['Invoices 2025']);
+});
+
+test('d23_ten_thousand_sessions_are_grouped_at_once', () => {
+  const list = new SessionList();
+  const line = fake().world.summaries[0];
+  if (!line) throw new Error('the sample has sessions');
+  const many = Array.from({ length: 10_000 }, (_, n) => ({ ...line, id: `s${n}`, updated: n }));
+  const before = performance.now();
+  list.load(many);
+  expect(list.projects[0]?.sessions[0]?.id).toBe('s9999');
+  expect(performance.now() - before).toBeLessThan(500);
+});
+
+test('a service counts as connected by its key or by its answer', async () => {
+  const providers = new Providers(fake());
+  await providers.load();
+  expect(providers.connected.map((provider) => provider.id)).toEqual(['ollama', 'anthropic']);
+  expect(await providers.setKey('openai', 'sk-1')).toBe(true);
+  expect(providers.connected.map((provider) => provider.id)).toEqual(['ollama', 'anthropic', 'openai']);
+  expect(JSON.stringify(providers.all)).not.toContain('sk-1');
+  expect(providers.choices).toContainEqual({ provider: 'ollama', model: 'llama3.2' });
+});
+
+test('a slower answer about another file replaces nothing', async () => {
+  const backend = fake();
+  const changes = new Changes(backend, 'ses_done');
+  await changes.load();
+  const first = changes.select('menu.json');
+  const second = changes.select('styles/filter.css');
+  await Promise.all([first, second]);
+  expect(changes.diff?.path).toBe('styles/filter.css');
+  await changes.step(-1);
+  expect(changes.selected).toBe('scripts/menu.js');
+  await changes.step(-1);
+  await changes.step(-1);
+  expect(changes.selected).toBe('menu.json');
+});
+
+test('settings that cannot be kept are put back', async () => {
+  const backend = fake();
+  const settings = new SettingsState(backend, ['zh-Hans-CN']);
+  expect(settings.language).toBe('zh-CN');
+  await settings.load();
+  expect(settings.language).toBe('en');
+  backend.call = () => Promise.reject(new Failure({ code: 'store/read_only', message: '', hint: null }));
+  await expect(settings.change({ theme: 'dark' })).rejects.toThrow();
+  expect(settings.value.theme).toBe('system');
+});
+
+test('parts of the window are columns where there is room and drawers where there is not', () => {
+  const narrow = $state({ current: false });
+  const mid = $state({ current: false });
+  const layout = new Layout(narrow, mid);
+  expect([layout.sidebarShown, layout.inspectorShown]).toEqual([true, true]);
+  layout.toggleSidebar();
+  expect(layout.sidebarShown).toBe(false);
+  layout.toggleSidebar();
+  mid.current = true;
+  expect([layout.sidebarShown, layout.inspectorShown]).toEqual([true, false]);
+  layout.showTab('changes');
+  expect(layout.inspectorDrawer).toBe(true);
+  narrow.current = true;
+  layout.toggleSidebar();
+  expect([layout.sidebarDrawer, layout.inspectorDrawer]).toEqual([true, false]);
+  expect(layout.closeDrawers()).toBe(true);
+  expect(layout.closeDrawers()).toBe(false);
+});
