@@ -115,6 +115,20 @@ impl Reader {
         self.next_seq(session).map(|next| next.checked_sub(1))
     }
 
+    /// The number of the process that has the store open for writing, or of the last one that had.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub fn last_epoch(&self) -> Result<u64, ReadError> {
+        self.with(|connection| {
+            connection
+                .query_row("SELECT value FROM facts_of_store WHERE name = 'epoch'", [], |row| {
+                    row.get(0).map(nat)
+                })
+                .map_err(ReadError::sql("reading the epoch"))
+        })
+    }
+
     /// Everything that can be read of a session, and what is wrong with it.
     ///
     /// # Errors

@@ -262,6 +262,47 @@ fn a_wrong_snapshot_is_never_trusted() {
     check("UPDATE snapshots SET state = '', digest = zeroblob(7)");
 }
 
+/// Sealed as one of ours, but made by another build or from another history: it must not be taken either.
+#[test]
+fn a_snapshot_of_another_build_or_another_history_is_not_taken() {
+    let check = |version_step: u32, foreign: bool| {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = open(dir.path());
+        let drafts: Vec<Draft> = std::iter::once(created()).chain(whole_turn(1)).collect();
+        store.append(&session(1), 0, drafts, Durability::Normal).expect("appends");
+        let state = store.state(&session(1)).expect("folds");
+        drop(store);
+        let raw = raw(dir.path());
+        let (version, seq, head): (u32, i64, Vec<u8>) = raw
+            .query_row("SELECT version, seq, head FROM snapshots", [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .expect("a snapshot");
+        let mut other = (*state).clone();
+        other.turns += 7;
+        let text = serde_json::to_string(&other).expect("encodes");
+        let version = version + version_step;
+        let head = if foreign { Digest::of(b"another history").0.to_vec() } else { head };
+        let seal = Digest::of_parts(&[
+            session(1).as_str().as_bytes(),
+            &version.to_be_bytes(),
+            &seq.to_be_bytes(),
+            &head,
+            text.as_bytes(),
+        ]);
+        let values = rusqlite::params![version, head, seal.0.as_slice(), text];
+        raw.execute("UPDATE snapshots SET version = ?1, head = ?2, digest = ?3, state = ?4", values)
+            .expect("forges");
+        *open(dir.path()).state(&session(1)).expect("folds") == *state
+    };
+    assert!(check(1, false), "another build's");
+    assert!(check(0, true), "another history's");
+    assert!(
+        !check(0, false),
+        "forged down to the seal it would be taken: the other two were refused for their reason"
+    );
+}
+
 /// A store with three sessions, and the files it consists of while it is open, the log not yet carried over.
 struct Model {
     database: Vec<u8>,
