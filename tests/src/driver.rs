@@ -46,6 +46,7 @@ const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 pub async fn drive(process: &Process, session: &SessionId, answers: &Answers) -> Ended {
     let mut news = process.engine.store().subscribe();
     let started = tokio::time::Instant::now();
+    let mut refused = 0;
     loop {
         if process.faults.is_dead() {
             return Ended::Dead;
@@ -58,8 +59,10 @@ pub async fn drive(process: &Process, session: &SessionId, answers: &Answers) ->
             return Ended::Resting;
         }
         if let Some(command) = answer(&process.engine, session, &state, answers) {
-            // A command that came too late is answered by the next look.
-            drop(process.engine.command(session, command).await);
+            // A command that came too late is answered by the next look; one that is always refused is a mistake.
+            let taken = process.engine.command(session, command.clone()).await;
+            refused = if taken.is_err() { refused + 1 } else { 0 };
+            assert!(refused < 100 || process.faults.is_dead(), "{command:?} is always refused: {taken:?}");
             continue;
         }
         assert!(started.elapsed() < PATIENCE, "the session doesn't come to rest: {state:#?}");

@@ -354,7 +354,8 @@ fn answered(state: &mut State, e: &QuestionAnswered) {
 fn adopted(turn: &mut Turn, epoch: u64) {
     turn.epoch = epoch;
     let calls = turn.step.iter_mut().flat_map(|step| &mut step.calls);
-    for call in calls {
+    // A question that was asked stays asked.
+    for call in calls.filter(|call| call.question.is_none()) {
         if let CallPhase::Started { semantics: Semantics::None { retry: true }, .. } = call.phase {
             call.phase = CallPhase::Proposed;
             call.decision = None;

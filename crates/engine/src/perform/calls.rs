@@ -107,17 +107,21 @@ pub(crate) async fn run(
 ) -> Done {
     let op = Op::Run(call.clone());
     let began = Instant::now();
-    let (output, forwarding) = output(&shared, &session, &call, pieces);
+    let (output, ended, forwarding) = output(&shared, &session, &call, pieces);
     let finished = match (cleared, ctx(&shared, &session, &state, &call, cancel, output)) {
         (Some(cleared), Ok(ctx)) => told(tools::run(cleared, &ctx).await),
         (None, _) => failed(internal("the clearance of this call is gone")),
         (_, Err(error)) => failed(error),
     };
     // The last output is in the queue before the end is.
+    drop(ended.send(None));
     drop(forwarding.await);
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     Done::with(op, Some(Input::Finished { call, finished, ms }))
 }
+
+/// `None` says that no more output comes.
+type Line = mpsc::UnboundedSender<Option<String>>;
 
 /// Live output: shown at once, and logged through a bounded queue in order.
 fn output(
@@ -125,29 +129,29 @@ fn output(
     session: &SessionId,
     call: &CallId,
     pieces: mpsc::Sender<Input>,
-) -> (Output, tokio::task::JoinHandle<()>) {
-    let (line, mut texts) = mpsc::unbounded_channel::<String>();
-    let (shared, session, shown) = (Arc::clone(shared), session.clone(), call.clone());
+) -> (Output, Line, tokio::task::JoinHandle<()>) {
+    let (line, mut texts) = mpsc::unbounded_channel::<Option<String>>();
+    let (shared, session, shown, end) = (Arc::clone(shared), session.clone(), call.clone(), line.clone());
     let bytes = AtomicUsize::new(0);
     let forward = Output::To(Arc::new(move |text: &str| {
         let (session, call, text) = (session.clone(), shown.clone(), text.to_owned());
         let at = bytes.fetch_add(text.len(), Ordering::Relaxed);
         shared.show(Live::Output { session, call, at, text: text.clone() });
-        drop(line.send(text));
+        drop(line.send(Some(text)));
     }));
     let call = call.clone();
     let forwarding = tokio::spawn(async move {
         /// Most output of one call that is logged while it runs; the whole of it is kept with its result.
         const MOST: usize = 256 * 1024;
         let mut logged = 0;
-        while let Some(text) = texts.recv().await {
+        while let Some(Some(text)) = texts.recv().await {
             logged += text.len();
             if logged <= MOST && pieces.send(Input::Output { call: call.clone(), text }).await.is_err() {
                 break;
             }
         }
     });
-    (forward, forwarding)
+    (forward, end, forwarding)
 }
 
 fn told(done: tools::Finished) -> Finished {

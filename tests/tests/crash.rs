@@ -1,0 +1,97 @@
+//! Every scenario, killed at every append: the log stays lawful, nothing happens twice, and recovery is idempotent.
+
+use crate::scenarios::{Scenario, all};
+use domain::event::Fact;
+use domain::ids::SessionId;
+use store::Point;
+use tests::driver::Ended;
+use tests::{DieAt, Rig};
+
+fn alone<T>(run: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    runtime.expect("a runtime").block_on(run)
+}
+
+/// Kills the scenario at one append, restarts it until it rests, and checks what must hold.
+fn killed(scenario: &Scenario, n: u64, point: Point) -> bool {
+    let rig = scenario.rig();
+    let at = format!("killed at append {n} ({point:?})");
+    let mut session: Option<SessionId> = None;
+    let first = alone(async {
+        let process = rig.start(DieAt::append(n, point));
+        scenario.play(&rig, &process, &mut session).await
+    });
+    if first == Ended::Resting {
+        return false;
+    }
+    session = session.or_else(|| begun(&rig));
+    let (ended, epoch) = alone(async {
+        let process = rig.start(DieAt::never());
+        let ended = scenario.play(&rig, &process, &mut session).await;
+        (ended, process.engine.store().epoch())
+    });
+    assert_eq!(ended, Ended::Resting, "{} {at}", scenario.name);
+    let session = session.expect("it began");
+    let findings = rig.findings(&session, epoch);
+    assert!(findings.is_empty(), "{} {at}: {findings:#?}", scenario.name);
+    let unknown =
+        rig.events(&session).iter().any(|event| matches!(event.fact, Some(Fact::ToolOutcomeUnknown(_))));
+    scenario.holds(&rig, unknown, &at);
+    again(scenario, &rig, &session, &at);
+    true
+}
+
+/// A create whose answer was lost is found in the store.
+fn begun(rig: &Rig) -> Option<SessionId> {
+    alone(async {
+        let process = rig.start(DieAt::never());
+        let rows = process.engine.store().sessions().expect("a list");
+        rows.into_iter().next().map(|row| row.session)
+    })
+}
+
+/// Starting once more adds nothing.
+fn again(scenario: &Scenario, rig: &Rig, session: &SessionId, at: &str) {
+    let before = rig.log(session).len();
+    alone(async {
+        let process = rig.start(DieAt::never());
+        tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+        drop(process);
+    });
+    assert_eq!(rig.log(session).len(), before, "{} {at}: recovery added to a session at rest", scenario.name);
+}
+
+#[track_caller]
+fn at_every_append(which: &str) {
+    let scenario =
+        all().into_iter().find(|scenario| scenario.name == which).expect("a scenario of this name");
+    for point in [Point::BeforeBegin, Point::AfterCommit] {
+        let mut n = 0;
+        while killed(&scenario, n, point) {
+            n += 1;
+        }
+        assert!(n > 3, "{which}: only {n} appends");
+    }
+}
+
+macro_rules! crashes {
+    ($($test:ident = $name:literal;)*) => {$(
+        #[test]
+        fn $test() {
+            at_every_append($name);
+        }
+    )*};
+}
+
+crashes! {
+    plain_answer = "plain answer";
+    three_reads = "three reads side by side";
+    an_edit = "an edit without asking";
+    a_command_after_a_yes = "a command after a yes";
+    a_command_after_a_no = "a command after a no";
+    a_wave_with_effects = "a wave with effects";
+    trouble_on_the_way = "trouble on the way";
+    a_plan_and_a_question = "a plan and a question";
+    calls_that_cannot_be = "calls that can't be";
+    a_queue_of_messages = "a queue of messages";
+}

@@ -1,0 +1,6 @@
+//! Scenarios: whole turns on the real engine, store and hands, with a scripted model and a counting shell.
+
+mod crash;
+mod recovery;
+mod scenarios;
+mod turns;

@@ -1,0 +1,207 @@
+//! The ten scenarios, each a script, a way to answer, and what must be true in the end. They are run whole, and
+//! again killed at every append.
+
+use domain::call::Mode;
+use domain::event::Target;
+use domain::ids::SessionId;
+use engine::Command;
+use tests::driver::{Ended, drive};
+use tests::{Answers, DieAt, Process, Rig};
+
+/// A scenario.
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) script: &'static str,
+    pub(crate) mode: Mode,
+    pub(crate) says: &'static [(&'static str, Target)],
+    pub(crate) answers: Answers,
+    /// The commands of the shell, each at most once.
+    pub(crate) commands: &'static [&'static str],
+    /// What `notes.txt` holds in the end.
+    pub(crate) notes: &'static str,
+}
+
+const NOTES: &str = "one\ntwo\nthree\n";
+
+fn scenario(name: &'static str, script: &'static str) -> Scenario {
+    Scenario {
+        name,
+        script,
+        mode: Mode::Edit,
+        says: &[("Please see to the notes.", Target::NextStep)],
+        answers: Answers::default(),
+        commands: &[],
+        notes: NOTES,
+    }
+}
+
+pub(crate) fn all() -> Vec<Scenario> {
+    vec![
+        scenario("plain answer", r#"{"answers":[{"say":[{"text":"All is well."}]}]}"#),
+        scenario(
+            "three reads side by side",
+            r#"{"answers":[
+                {"say":[{"text":"Looking."},{"call":{"name":"read_file","arguments":{"path":"notes.txt"}}},
+                        {"call":{"name":"list_files","arguments":{}}},
+                        {"call":{"name":"search_files","arguments":{"pattern":"two"}}}]},
+                {"say":[{"text":"Three lines."}]}]}"#,
+        ),
+        Scenario {
+            notes: "one\nTWO\nthree\n",
+            ..scenario(
+                "an edit without asking",
+                r#"{"answers":[
+                    {"say":[{"call":{"name":"read_file","arguments":{"path":"notes.txt"}}}]},
+                    {"say":[{"call":{"name":"edit_file","arguments":{"path":"notes.txt","old_text":"two","new_text":"TWO"}}}]},
+                    {"say":[{"text":"Changed."}]}]}"#,
+            )
+        },
+        Scenario {
+            mode: Mode::Ask,
+            commands: &["echo made"],
+            ..scenario(
+                "a command after a yes",
+                r#"{"answers":[
+                    {"say":[{"call":{"name":"run_command","arguments":{"command":"echo made"}}}]},
+                    {"say":[{"text":"Ran it."}]}]}"#,
+            )
+        },
+        Scenario {
+            mode: Mode::Ask,
+            answers: Answers { allow: |_| Err("Not on a Sunday.".into()), ..Answers::default() },
+            ..scenario(
+                "a command after a no",
+                r#"{"answers":[
+                    {"say":[{"call":{"name":"run_command","arguments":{"command":"echo made"}}}]},
+                    {"say":[{"text":"Then not."}]}]}"#,
+            )
+        },
+        Scenario {
+            mode: Mode::Auto,
+            commands: &["echo 1", "echo 2"],
+            notes: "new\n",
+            ..scenario(
+                "a wave with effects",
+                r#"{"answers":[
+                    {"say":[{"call":{"name":"run_command","arguments":{"command":"echo 1"}}},
+                            {"call":{"name":"run_command","arguments":{"command":"echo 2"}}},
+                            {"call":{"name":"write_file","arguments":{"path":"notes.txt","content":"new\n"}}}]},
+                    {"say":[{"text":"All three."}]}]}"#,
+            )
+        },
+        scenario(
+            "trouble on the way",
+            r#"{"answers":[
+                {"say":[{"text":"Half an"}],"error":{"class":"cut"}},
+                {"error":{"class":"rate_limited","retry_after_ms":3000}},
+                {"error":{"class":"overloaded"}},
+                {"say":[{"text":"Whole."}],"usage":{"input":10,"output":2}}]}"#,
+        ),
+        scenario(
+            "a plan and a question",
+            r#"{"answers":[
+                {"say":[{"call":{"name":"update_plan","arguments":{"items":[
+                    {"text":"Ask","status":"in_progress"},{"text":"Do","status":"pending"}]}}}]},
+                {"say":[{"call":{"name":"ask_user","arguments":{"question":"Which one?","options":["yes","no"]}}}]},
+                {"say":[{"text":"As you say."}]}]}"#,
+        ),
+        scenario(
+            "calls that can't be",
+            r#"{"answers":[
+                {"say":[{"call":{"name":"no_such_tool","arguments":{}}},
+                        {"call":{"name":"read_file","arguments":"{\"path\": 7}"}},
+                        {"call":{"name":"read_file","arguments":"{\"path\""}},
+                        {"call":{"name":"read_file","arguments":{"path":"../secret"}}}]},
+                {"say":[{"text":"I see."}]}]}"#,
+        ),
+        Scenario {
+            says: &[
+                ("First.", Target::NextStep),
+                ("Second.", Target::NextTurn),
+                ("Third.", Target::NextTurn),
+            ],
+            ..scenario(
+                "a queue of messages",
+                r#"{"answers":[
+                    {"say":[{"text":"One."}]},{"say":[{"text":"Two."}]},{"say":[{"text":"Three."}]}]}"#,
+            )
+        },
+    ]
+}
+
+impl Scenario {
+    pub(crate) fn rig(&self) -> Rig {
+        let mut rig = Rig::new(self.script);
+        rig.mode = self.mode;
+        rig
+    }
+
+    /// Begins, or goes on where the log is: whatever wasn't acknowledged is said again, under the same command id.
+    pub(crate) async fn play(&self, rig: &Rig, process: &Process, session: &mut Option<SessionId>) -> Ended {
+        if session.is_none() {
+            match process.engine.create(rig.created()).await {
+                Ok(id) => *session = Some(id),
+                Err(_) => return Ended::Dead,
+            }
+        }
+        let Some(id) = session.clone() else { return Ended::Dead };
+        for (n, (text, target)) in self.says.iter().enumerate() {
+            let command = Some(domain::ids::CommandId::from_bits(n as u128 + 1));
+            let say = Command::Say { text: (*text).to_owned(), target: *target, command };
+            if process.engine.command(&id, say).await.is_err() {
+                return Ended::Dead;
+            }
+        }
+        drive(process, &id, &self.answers).await
+    }
+
+    /// What must be true once it rests, however often it was killed.
+    #[track_caller]
+    pub(crate) fn holds(&self, rig: &Rig, unknown_allowed: bool, at: &str) {
+        let name = self.name;
+        let mut counts = std::collections::BTreeMap::new();
+        for command in rig.world.commands() {
+            *counts.entry(command).or_insert(0) += 1;
+        }
+        for (command, count) in &counts {
+            assert!(self.commands.contains(&command.as_str()), "{name} {at}: nobody asked for {command}");
+            assert_eq!(*count, 1, "{name} {at}: {command} ran {count} times");
+        }
+        if !unknown_allowed {
+            assert_eq!(counts.len(), self.commands.len(), "{name} {at}: {counts:?}");
+            assert_eq!(rig.file("notes.txt"), self.notes, "{name} {at}");
+        }
+    }
+}
+
+/// Runs every scenario whole, and returns how many appends each takes.
+#[tokio::test(start_paused = true)]
+async fn every_scenario_ends_as_it_should() {
+    for scenario in all() {
+        let rig = scenario.rig();
+        let process = rig.start(DieAt::never());
+        let mut session = None;
+        let ended = scenario.play(&rig, &process, &mut session).await;
+        assert_eq!(ended, Ended::Resting, "{}", scenario.name);
+        let session = session.expect("it began");
+        scenario.holds(&rig, false, "whole");
+        let findings = rig.findings(&session, process.engine.store().epoch());
+        assert!(findings.is_empty(), "{}: {findings:#?}", scenario.name);
+    }
+}
+
+/// Two runs of one scenario send byte-identical requests.
+#[tokio::test(start_paused = true)]
+async fn two_runs_send_the_same_bytes() {
+    for scenario in all() {
+        let mut runs = Vec::new();
+        for _ in 0..2 {
+            let rig = scenario.rig();
+            let process = rig.start(DieAt::never());
+            scenario.play(&rig, &process, &mut None).await;
+            runs.push(process.player.recorded());
+        }
+        assert!(!runs[0].is_empty(), "{}", scenario.name);
+        assert_eq!(runs[0], runs[1], "{}", scenario.name);
+    }
+}

@@ -1,0 +1,1 @@
+//! Turns: limits, refusals, steering and stopping on the whole engine.
