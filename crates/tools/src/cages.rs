@@ -29,7 +29,12 @@ impl Launcher for Cages {
             env: order.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
         };
         let caged = |write| {
-            let profile = Profile { write, hide: order.hide.clone(), ..Profile::for_folder(&order.folder) };
+            let profile = Profile {
+                write,
+                hide: order.hide.clone(),
+                read_only: order.keep.clone(),
+                ..Profile::for_folder(&order.folder)
+            };
             sandbox::spawn(&profile, &command, Floor::Partial)
         };
         let started = match order.hold {

@@ -116,6 +116,9 @@ pub struct Cleared {
     hold: Hold,
 }
 
+/// The rule of a call that was asked about.
+const APPROVED: &str = "approved";
+
 /// Judges again, now, and clears the call if it may run: by an *allow*, or by an *ask* with a matching approval.
 ///
 /// `surveyed` must be fresh: facts that differ from the approved ones void the approval.
@@ -138,7 +141,7 @@ pub fn clear(
             if now_ms >= approval.expires_ms {
                 return Err(Refusal::Expired);
             }
-            "approved".to_owned()
+            APPROVED.to_owned()
         }
     };
     let hold = hold(surveyed.facts.act, input);
@@ -190,6 +193,12 @@ impl Cleared {
     #[must_use]
     pub fn rule(&self) -> &str {
         &self.rule
+    }
+
+    /// Did the person agree to this very call, or was it free by policy?
+    #[must_use]
+    pub fn is_approved(&self) -> bool {
+        self.rule == APPROVED
     }
 
     /// How a command of it is held.

@@ -33,6 +33,9 @@ pub struct Order {
     pub folder: PathBuf,
     /// Absolute paths that don't exist for it, even inside the folder.
     pub hide: Vec<PathBuf>,
+    /// Absolute paths inside the folder that it may read and not change: what later decides about us or about programs the
+    /// person runs. Holds where the cage has a root of its own.
+    pub keep: Vec<PathBuf>,
     /// How it is held.
     pub hold: Hold,
 }

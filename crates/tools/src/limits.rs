@@ -28,6 +28,8 @@ pub struct Limits {
     pub walk_entries: usize,
     /// Text of any result that goes to the model; the rest goes to a blob.
     pub result_bytes: usize,
+    /// Structured result that is kept beside the text; a larger one goes to a blob.
+    pub value_bytes: usize,
     /// Output of a command that is kept: half from the head, half from the tail.
     pub spool_bytes: u64,
     /// Output a command may write before it is ended.
@@ -63,8 +65,9 @@ impl Default for Limits {
             list_entries: 1_000,
             walk_entries: 200_000,
             result_bytes: 64 << 10,
+            value_bytes: 96 << 10,
             spool_bytes: 64 << 20,
-            output_bytes: 16 << 30,
+            output_bytes: 4 << 30,
             command_default_ms: 120_000,
             command_max_ms: 600_000,
             tool_ms: 60_000,

@@ -176,6 +176,14 @@ pub fn is_protected(path: &str) -> bool {
     false
 }
 
+/// Protected paths that a command nobody looked at must not change, by their usual names. A repository itself stays
+/// writable, or nothing could be committed; what it runs and obeys doesn't.
+pub(crate) fn protected_from_commands() -> impl Iterator<Item = &'static str> {
+    let folders = PROTECTED_FOLDERS.into_iter().filter(|name| *name != ".git");
+    let files = PROTECTED_FILES.into_iter().chain(["AGENTS.md", "CLAUDE.md"]);
+    [".git/hooks", ".git/config"].into_iter().chain(folders).chain(files)
+}
+
 /// A name as the most forgiving file system would compare it.
 fn folded(part: &str) -> String {
     let name = part.split(':').next().unwrap_or(part);

@@ -200,6 +200,9 @@ pub(crate) fn io_failed(doing: &str, path: &RelPath, error: &io::Error) -> ToolE
         Kind::NotADirectory => {
             ("file/not_found", "a part of the path is a file, not a folder".to_owned(), "")
         }
+        Kind::ResourceBusy => {
+            ("file/locked", "another program has it open".to_owned(), "Ask the person to close it there.")
+        }
         Kind::StorageFull => {
             ("file/disk_full", "the disk is full".to_owned(), "Ask the person to make room.")
         }

@@ -130,6 +130,7 @@ fn settle(cleared: &Cleared, result: Result<Raw, Trouble>, stopped: Stopped, ctx
 /// Words, limit, redaction and spilling, the same for every tool.
 fn post(end: End, raw: Raw, ctx: &Ctx) -> Finished {
     let Raw { value, text, effects, mut blobs, seen } = raw;
+    let value = bounded(redacted(value, ctx), &mut blobs, ctx);
     let error = |error: &ToolError| json!({"ok": false, "error": error});
     let (head, value) = match &end {
         End::Ok => (String::new(), json!({"ok": true, "value": value})),
@@ -178,6 +179,18 @@ fn with_value(mut error: Value, value: Value) -> Value {
         error["value"] = value;
     }
     error
+}
+
+/// A value too large to stand in an event is kept as a blob and named.
+fn bounded(value: Value, blobs: &mut Vec<Digest>, ctx: &Ctx) -> Value {
+    let text = value.to_string();
+    match (text.len() > ctx.limits.value_bytes).then(|| ctx.blobs.put(text.as_bytes())) {
+        None => value,
+        Some(kept) => {
+            blobs.extend(kept.as_ref().ok());
+            json!({"bytes": text.len(), "blob": kept.ok()})
+        }
+    }
 }
 
 fn redacted(value: Value, ctx: &Ctx) -> Value {

@@ -178,18 +178,30 @@ fn replace(dir: &Dir, name: &str, bytes: &[u8], old: Option<&Metadata>) -> std::
 
 /// Windows refuses to rename over a file that somebody has open: try a little, then give up with the content unharmed.
 fn rename(dir: &Dir, from: &str, to: &str) -> std::io::Result<()> {
-    let tries = if cfg!(windows) { 10 } else { 1 };
-    let mut done = dir.rename(from, dir, to);
-    for _ in 1..tries {
-        match &done {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                std::thread::sleep(std::time::Duration::from_millis(50));
-                done = dir.rename(from, dir, to);
-            }
-            _ => break,
+    let pauses = if cfg!(windows) { 10 } else { 0 };
+    while_locked(
+        pauses,
+        || std::thread::sleep(std::time::Duration::from_millis(50)),
+        || dir.rename(from, dir, to),
+    )
+}
+
+/// Repeats what is refused because of a lock, a bounded number of times; a lock that stays is an error of its own kind.
+fn while_locked(
+    pauses: u32,
+    mut pause: impl FnMut(),
+    mut act: impl FnMut() -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    for _ in 0..pauses {
+        match act() {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => pause(),
+            done => return done,
         }
     }
-    done
+    act().map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied if pauses > 0 => ErrorKind::ResourceBusy.into(),
+        _ => error,
+    })
 }
 
 fn in_place(mut file: File, bytes: &[u8]) -> std::io::Result<()> {
@@ -251,4 +263,36 @@ pub(crate) fn sync_dir(dir: &Dir) -> std::io::Result<()> {
 #[cfg(not(unix))]
 pub(crate) fn sync_dir(_: &Dir) -> std::io::Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A rename that is refused this often.
+    #[track_caller]
+    fn check(refused: u32, pauses: u32, expect: Result<(), ErrorKind>) {
+        let (mut left, mut paused) = (refused, 0);
+        let act = || match left {
+            0 => Ok(()),
+            _ => {
+                left -= 1;
+                Err(ErrorKind::PermissionDenied.into())
+            }
+        };
+        assert_eq!(while_locked(pauses, || paused += 1, act).map_err(|error| error.kind()), expect);
+        assert!(paused <= pauses);
+    }
+
+    #[test]
+    fn e16_a_lock_is_waited_for_a_little_and_then_named() {
+        check(0, 10, Ok(()));
+        check(3, 10, Ok(()));
+        check(10, 10, Ok(()));
+        check(11, 10, Err(ErrorKind::ResourceBusy));
+        check(1, 0, Err(ErrorKind::PermissionDenied));
+        let path = RelPath::parse("t.txt").unwrap();
+        let error = io_failed("write", &path, &ErrorKind::ResourceBusy.into());
+        assert_eq!(error.message, "can't write \"t.txt\": another program has it open");
+    }
 }

@@ -22,6 +22,9 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
+/// Deepest folders that are kept file by file.
+const MAX_DEPTH: usize = 200;
+
 /// Deletes.
 pub(crate) struct DeletePath(Declared);
 
@@ -265,7 +268,7 @@ struct Found {
 
 impl Found {
     fn add(&mut self, parent: &Dir, path: &RelPath, kind: Kind) -> io::Result<()> {
-        if self.parts.len() >= self.most {
+        if self.parts.len() >= self.most || path.as_str().matches('/').count() > MAX_DEPTH {
             self.more = true;
             return Ok(());
         }

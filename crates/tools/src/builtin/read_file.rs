@@ -76,7 +76,7 @@ fn read(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
     part.text = part.text.replace("\r\n", "\n");
     let value = json!({
         "path": path.as_str(), "bytes": current.bytes.len(), "lines": part.total, "encoding": text.encoding(),
-        "from_line": part.from, "to_line": part.to, "complete": part.is_whole(), "text": part.text,
+        "from_line": part.from, "to_line": part.to, "complete": part.is_whole(),
     });
     let text = match (part.text.is_empty(), notes.is_empty()) {
         (true, _) => format!("(the file is empty{notes})"),

@@ -9,6 +9,7 @@ use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::launch::{Ended, Exit, Hold, Order, Running};
 use crate::limits::{COMMAND_TEXT_BYTES, Limits};
+use crate::path::protected_from_commands;
 use crate::policy::Cage;
 use crate::shell::env::scrubbed;
 use crate::shell::live::Live;
@@ -104,7 +105,8 @@ impl Tool for RunCommand {
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
         let (args, hold) = (call.call().typed::<Args>(), call.hold());
-        blocking(ctx, move |ctx| run(&args?, hold, &ctx))
+        let seen_by = if call.is_approved() { SeenBy::Person } else { SeenBy::Nobody };
+        blocking(ctx, move |ctx| run(&order(&args?.command, hold, seen_by, &ctx), &ctx))
     }
 }
 
@@ -125,7 +127,14 @@ fn named_files(command: &str, ctx: &Ctx) -> BTreeMap<String, Digest> {
     files
 }
 
-fn order(command: &str, hold: Hold, ctx: &Ctx) -> Order {
+/// Who looked at a command before it runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SeenBy {
+    Person,
+    Nobody,
+}
+
+fn order(command: &str, hold: Hold, seen_by: SeenBy, ctx: &Ctx) -> Order {
     let bash = Path::new("/bin/bash");
     let shell = if bash.exists() { "/bin/bash" } else { "/bin/sh" };
     // The outer shell only joins both outputs, in the order they are written, and becomes the inner one.
@@ -140,17 +149,21 @@ fn order(command: &str, hold: Hold, ctx: &Ctx) -> Order {
         ),
         folder: ctx.place.path().to_owned(),
         hide: ctx.place.hide().to_vec(),
+        keep: match seen_by {
+            SeenBy::Person => Vec::new(),
+            SeenBy::Nobody => protected_from_commands().map(|path| ctx.place.path().join(path)).collect(),
+        },
         hold,
     }
 }
 
-fn run(args: &Args, hold: Hold, ctx: &Ctx) -> Result<Raw, Trouble> {
+fn run(order: &Order, ctx: &Ctx) -> Result<Raw, Trouble> {
     let spool = Spool::create(&ctx.private, ctx.limits.spool_bytes, &ctx.secrets);
     let spool = spool.map_err(|error| fault("keeping the output", &error))?;
     let tap = Arc::new(Mutex::new(Tap { spool, live: Live::new(ctx) }));
     let mut running = ctx
         .launcher
-        .launch(&order(&args.command, hold, ctx))
+        .launch(order)
         .map_err(|error| Trouble::from(failed("command/not_started", error.0, "")))?;
     let read = match running.pipes().0 {
         Some(pipe) => reader(pipe, Arc::clone(&tap)),

@@ -12,7 +12,7 @@ fn utf16(text: &str, mark: bool, big: bool) -> Vec<u8> {
 fn check_encoding(bytes: &[u8], text: &str, encoding: &str) {
     let rig = Rig::with(&[("f.txt", bytes)]);
     let read = rig.call("read_file", json!({"path": "f.txt"}));
-    assert_eq!(read.value["value"]["text"], text);
+    assert!(read.text.starts_with(text.trim_end()), "{}", read.text);
     assert_eq!(read.value["value"]["encoding"], encoding);
     let named = read.text.contains(&format!("encoding {encoding}"));
     assert_eq!(named, encoding != "UTF-8", "{}", read.text);

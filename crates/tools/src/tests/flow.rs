@@ -334,6 +334,21 @@ fn any_result_is_bounded_and_the_whole_is_kept() {
 }
 
 #[test]
+fn a_huge_value_becomes_a_blob() {
+    let mut rig = Rig::new();
+    for n in 0..40 {
+        rig.put(&format!("{}/{n}", vec!["long-name-".repeat(20); 10].join("/")), b"");
+    }
+    assert!(rig.call("list_files", json!({})).value["value"]["entries"].is_array());
+    rig.limits(|limits| limits.value_bytes = 10_000);
+    let finished = rig.call("list_files", json!({}));
+    let kept = rig.ctx.blobs.get(&finished.blobs[0]).unwrap();
+    let kept: serde_json::Value = serde_json::from_slice(&kept).unwrap();
+    assert_eq!(kept["entries"].as_array().unwrap().len(), 50);
+    assert_eq!(finished.value["value"]["blob"], json!(finished.blobs[0]));
+}
+
+#[test]
 fn i16_secrets_stand_in_no_result() {
     let mut rig = Rig::with(&[("k.env", b"KEY=hunter2hunter2\n")]);
     rig.secrets(&["hunter2hunter2"]);
@@ -351,7 +366,7 @@ fn i16_secrets_stand_in_no_result() {
 fn results_have_one_shape() {
     let rig = Rig::with(&[("a", b"x")]);
     let good = rig.call("read_file", json!({"path": "a"}));
-    assert_eq!((good.value["ok"].clone(), good.value["value"]["text"].clone()), (json!(true), json!("x")));
+    assert_eq!((good.value["ok"].clone(), good.value["value"]["lines"].clone()), (json!(true), json!(1)));
     let bad = rig.call("read_file", json!({"path": "b"}));
     assert_eq!(bad.value["ok"], false);
     assert_eq!(bad.value["error"]["code"], "file/not_found");

@@ -66,17 +66,32 @@ fn s05_a_prompt_ends_at_once() {
 }
 
 #[test]
-fn s06_every_one_of_fifty_commands_ends() {
+fn s06_every_one_of_fifty_commands_ends_and_leaks_no_handle() {
     let rig = Rig::new();
+    let handles = || std::fs::read_dir("/proc/self/fd").map_or(0, |read| read.count());
+    assert_eq!(command(&rig, "echo hi").text, "hi\n[exit code 0]");
+    let before = handles();
     for _ in 0..50 {
         assert_eq!(command(&rig, "echo hi").text, "hi\n[exit code 0]");
     }
+    assert!(handles() <= before + 2, "{before} handles, then {}", handles());
+}
+
+/// The most memory this process ever held, in bytes.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
+    line.trim().split(' ').next().and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) << 10
 }
 
 #[test]
 fn s09_endless_output_is_kept_in_bounds() {
     let mut rig = Rig::new();
     rig.limits(|limits| limits.spool_bytes = 1 << 20);
+    command(&rig, "true");
+    let before = peak_memory();
+    let lines = command(&rig, "yes | head -c 200000000");
+    assert!(lines.text.starts_with("y\ny\n") && lines.text.len() < 31 << 10);
     let finished = command(&rig, "head -c 300000000 /dev/zero | tr '\\0' x");
     assert_eq!(finished.value["value"]["bytes"], 300_000_000);
     assert!(finished.text.len() < 31 << 10);
@@ -88,6 +103,7 @@ fn s09_endless_output_is_kept_in_bounds() {
     );
     let kept = rig.ctx.blobs.get(&finished.blobs[0]).unwrap();
     assert!(kept.len() < (1 << 20) + 100, "{}", kept.len());
+    assert!(peak_memory() - before < 32 << 20, "{} more bytes", peak_memory() - before);
 }
 
 #[test]
@@ -297,4 +313,31 @@ fn timeouts_have_a_default_and_a_most() {
     assert_eq!(time(json!({"command": "x"})), 120_000);
     assert_eq!(time(json!({"command": "x", "timeout_ms": 5})), 5);
     assert_eq!(time(json!({"command": "x", "timeout_ms": 9_999_999})), 600_000);
+}
+
+#[test]
+fn a_free_command_can_not_change_what_decides_later() {
+    let mut rig = Rig::with(&[
+        (".git/hooks/pre-commit", b"old"),
+        (".git/config", b"[core]\n"),
+        ("AGENTS.md", b"old"),
+        (".vscode/tasks.json", b"old"),
+    ]);
+    let given = "for f in .git/hooks/pre-commit .git/hooks/new .git/config AGENTS.md .vscode/tasks.json; do echo new > $f; done; rm -f AGENTS.md; mv .vscode x; echo ok > .git/index; echo ok > fine";
+    rig.mode = Mode::Auto;
+    command(&rig, given);
+    for (path, content) in [
+        (".git/hooks/pre-commit", "old"),
+        (".git/config", "[core]\n"),
+        ("AGENTS.md", "old"),
+        (".vscode/tasks.json", "old"),
+        (".git/index", "ok\n"),
+        ("fine", "ok\n"),
+    ] {
+        assert_eq!(rig.get(path), content.as_bytes(), "{path}");
+    }
+    assert!(!rig.path(".git/hooks/new").exists());
+    rig.mode = Mode::Ask;
+    command(&rig, "echo new > AGENTS.md");
+    assert_eq!(rig.get("AGENTS.md"), b"new\n", "what the person approved may");
 }
