@@ -135,15 +135,15 @@ impl Caged {
     }
 
     /// Stops every process of the tree, whatever it ignores and wherever it moved, and waits until none is
-    /// left: at most a second, normally a few milliseconds. Returns how the command ended, which is its own
-    /// exit when it was faster.
+    /// left: normally a few milliseconds, never more than two seconds. Returns how the command ended, which is its own
+    /// exit when it was faster. [`Exit::Lost`] means that even the supervisor had to be killed.
     pub fn kill(&self) -> End {
         self.shared.stopper.stop();
         if let Some(end) = self.shared.wait_until(Instant::now() + KILL_PATIENCE) {
             return end;
         }
         self.shared.stopper.force();
-        self.wait()
+        self.shared.wait_until(Instant::now() + KILL_PATIENCE).unwrap_or_else(|| End::of(Exit::Lost))
     }
 
     /// Processes that were still alive when the shell exited and were stopped. Empty while it runs.
@@ -160,7 +160,7 @@ impl Drop for Caged {
     }
 }
 
-/// How long the supervisor gets to end a tree before it is killed itself.
+/// How long the supervisor gets to end a tree before it is killed itself, and the kernel to do the rest.
 const KILL_PATIENCE: Duration = Duration::from_millis(800);
 
 /// The means to end a tree from outside; each kind of spawn brings its own.

@@ -1,8 +1,8 @@
 //! What a cage lets in, and what runs inside it.
 //!
 //! A **profile** is an allow list from an empty root: whatever it doesn't name doesn't exist for the command.
-//! Paths are absolute; a path that doesn't exist when the cage is built is left out, except the folder itself,
-//! which must exist. Invariant: nothing here widens by default, and `hide` wins over every other list.
+//! Paths are absolute; a path that doesn't exist when the cage is built is left out, so it is neither hidden nor
+//! kept if the command makes it; only the folder itself must exist. Invariant: nothing here widens by default, and `hide` wins over every other list.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub struct Profile {
     pub workdir: PathBuf,
     /// Further folders or files the command may change (only with [`WriteAccess::Folder`]).
     pub read_write: Vec<PathBuf>,
-    /// Further folders or files the command may only read.
+    /// Further folders or files the command may only read. One inside a writable folder stays read-only in a full cage.
     pub read_only: Vec<PathBuf>,
     /// Paths that stay invisible even where a listed folder contains them: our data and runtime folders.
     pub hide: Vec<PathBuf>,

@@ -48,6 +48,8 @@ pub enum Strength {
 pub enum Missing {
     /// Whether a file outside exists, its size and times can be asked for (not its content).
     FileNames,
+    /// A part of a writable folder that was listed as read-only can be changed: rules only add up.
+    ReadOnlyParts,
     /// Mode, owner and times of a file that may only be read can be changed by its owner (in a cage that can write).
     Attributes,
     /// Killing the supervisor itself (not the app), or forking faster than it can look, can leave processes behind.
@@ -63,6 +65,7 @@ impl Missing {
     pub fn name(self) -> &'static str {
         match self {
             Self::FileNames => "file names",
+            Self::ReadOnlyParts => "read-only parts",
             Self::Attributes => "attributes",
             Self::UnsupervisedEnd => "end with the supervisor",
             Self::ProcessCount => "process count",

@@ -29,8 +29,13 @@ pub(crate) fn version() -> Option<u32> {
 
 /// What a cage without namespaces lacks with this version.
 pub(crate) fn missing(version: u32) -> Vec<Missing> {
-    let mut missing =
-        vec![Missing::FileNames, Missing::Attributes, Missing::UnsupervisedEnd, Missing::ProcessCount];
+    let mut missing = vec![
+        Missing::FileNames,
+        Missing::ReadOnlyParts,
+        Missing::Attributes,
+        Missing::UnsupervisedEnd,
+        Missing::ProcessCount,
+    ];
     if version < WITH_SCOPES {
         missing.push(Missing::Signals);
     }
