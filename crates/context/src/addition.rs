@@ -57,7 +57,9 @@ pub fn addition(
     }
     let mut included = Vec::new();
     let step = state.step().map(|(_, step)| &step.id);
-    for waiting in state.inbox.iter().filter(|waiting| waiting.reserved.is_some() && waiting.reserved.as_ref() == step) {
+    for waiting in
+        state.inbox.iter().filter(|waiting| waiting.reserved.is_some() && waiting.reserved.as_ref() == step)
+    {
         included.push(waiting.message.clone());
         facts.push(UserMessage { message: waiting.message.clone(), text: waiting.text.clone() }.into());
     }

@@ -25,7 +25,9 @@ impl Environment {
     pub fn text(&self) -> String {
         let mode = match self.mode {
             Mode::Ask => "Ask first: every change and every command needs the person's yes",
-            Mode::Edit => "Edit freely: changes to files are free, deleting and commands need the person's yes",
+            Mode::Edit => {
+                "Edit freely: changes to files are free, deleting and commands need the person's yes"
+            }
             Mode::Plan => "Plan only: nothing may be changed; look, then propose a plan",
             Mode::Auto => "Auto: changes and caged commands are free, deleting needs the person's yes",
         };

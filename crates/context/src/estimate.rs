@@ -22,7 +22,8 @@ mod tests {
 
     #[test]
     fn counts_words_and_characters() {
-        for (text, least, most) in [("", 0, 0), ("Hello, world.", 3, 5), ("整理我的发票文件夹", 5, 9)] {
+        for (text, least, most) in [("", 0, 0), ("Hello, world.", 3, 5), ("整理我的发票文件夹", 5, 9)]
+        {
             let got = tokens(text);
             assert!((least..=most).contains(&got), "{text}: {got}");
         }

@@ -127,14 +127,16 @@ mod tests {
     fn one_fragment_can_take_over() {
         let fragments = Fragments::default();
         let _rest = fragments.register(Fragment::new("rest", -100, "x"));
-        let _whole = fragments.register(Fragment { takes_over: true, ..Fragment::new("whole", 0, "exactly this") });
+        let _whole =
+            fragments.register(Fragment { takes_over: true, ..Fragment::new("whole", 0, "exactly this") });
         assert_eq!(names(&fragments, &[]), ["whole"]);
     }
 
     #[test]
     fn guidance_follows_the_visible_tools() {
         let fragments = Fragments::default();
-        let guidance = Fragment { needs_tool: Some("run_command".into()), ..Fragment::new("shell", 100, "x") };
+        let guidance =
+            Fragment { needs_tool: Some("run_command".into()), ..Fragment::new("shell", 100, "x") };
         let _kept = fragments.register(guidance);
         assert!(names(&fragments, &["read_file"]).is_empty());
         assert_eq!(names(&fragments, &["read_file", "run_command"]), ["shell"]);

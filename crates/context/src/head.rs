@@ -32,12 +32,14 @@ Project documents (AGENTS.md) describe conventions to follow as far as they don'
 
 const WORDS: &str = "Words: answer in the person's language, short and plain, without tool names or jargon. Use Markdown sparingly.";
 
-const SHELL: &str = "run_command: one fresh non-interactive shell a call; no prompts, pagers or background processes.";
+const SHELL: &str =
+    "run_command: one fresh non-interactive shell a call; no prompts, pagers or background processes.";
 
 /// Puts the built-in fragments on the shelf; they stay as long as what is returned.
 #[must_use]
 pub fn builtin(fragments: &Fragments) -> Vec<Registration> {
-    let shell = Fragment { needs_tool: Some("run_command".into()), ..Fragment::new("tools/shell", 100, SHELL) };
+    let shell =
+        Fragment { needs_tool: Some("run_command".into()), ..Fragment::new("tools/shell", 100, SHELL) };
     [
         Fragment::new("identity", -100, IDENTITY),
         Fragment::new("work", -60, WORK),
@@ -76,10 +78,15 @@ mod tests {
     fn the_system_text_has_nothing_dynamic_and_stays_small() {
         let fragments = Fragments::default();
         let _kept = builtin(&fragments);
-        let shell = ToolSpec { name: "run_command".into(), description: String::new(), schema: serde_json::json!({}) };
+        let shell = ToolSpec {
+            name: "run_command".into(),
+            description: String::new(),
+            schema: serde_json::json!({}),
+        };
         let one = head(&fragments, vec![shell.clone()]);
         assert_eq!(one, head(&fragments, vec![shell]));
-        let tokens = tiktoken_rs::o200k_base().expect("the table is built in").encode_ordinary(&one.system).len();
+        let tokens =
+            tiktoken_rs::o200k_base().expect("the table is built in").encode_ordinary(&one.system).len();
         assert!(tokens < 800, "{tokens} tokens leave too little for the tools");
         insta::assert_snapshot!(one.system, @"");
     }

@@ -41,6 +41,7 @@ pub fn audit(events: &[Recorded], epoch: u64) -> Vec<Finding> {
 struct Audit {
     findings: Vec<Finding>,
     state: State,
+    /// Facts since the last request.
     facts: Vec<Fact>,
     last: Option<(u64, Digest)>,
     ids: BTreeSet<String>,
@@ -126,7 +127,8 @@ impl Audit {
         }
     }
 
-    /// I5: what is about to be sent is a valid history.
+    /// I5: what is about to be sent is a valid history. Each request adds whole answers with their results, so the parts
+    /// that were sent before needn't be looked at again.
     fn sendable(&mut self, seq: u64) {
         match history::project(&self.facts) {
             Ok(messages) => {
@@ -136,6 +138,7 @@ impl Audit {
             }
             Err(error) => self.find("I5", seq, error.to_string()),
         }
+        self.facts.clear();
     }
 
     /// I6: after recovery nothing of a dead process is open; I8: every attempt that ended is settled.
