@@ -1,5 +1,6 @@
 //! Scenarios: whole turns on the real engine, store and hands, with a scripted model and a counting shell.
 
+mod closing;
 mod crash;
 mod rebuild;
 mod recovery;

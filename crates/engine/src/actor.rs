@@ -268,7 +268,7 @@ impl Actor {
             jitter: (ports.jitter)(),
             limits: &self.shared.limits,
             attended: self.shared.attended.load(Ordering::Acquire),
-            closing: self.shared.closing() || !self.closing.is_empty(),
+            closing: !self.closing.is_empty(),
             slot: self.slot.is_some(),
             knowledge: &*self.shared,
         };

@@ -1,7 +1,8 @@
 //! Which operations should be under way now, from the state alone.
 //!
 //! The performer compares this with what it is doing: it starts what is missing and stops what is no longer wanted.
-//! Invariant: nothing is wanted for a turn that is being stopped, so a stop reaches every operation by this one road.
+//! Invariant: nothing is wanted for a turn that is being stopped, nor while the app closes, so a stop reaches every
+//! operation by this one road.
 
 use super::{Env, claim};
 use domain::call::{Act, Verdict};
@@ -47,8 +48,11 @@ pub enum Op {
 /// The wanted operations.
 #[must_use]
 pub fn wanted(state: &State, env: &Env<'_>) -> Vec<Op> {
+    if env.closing {
+        return Vec::new();
+    }
     let Some(turn) = &state.turn else {
-        let work = !env.closing && !env.slot && claim::runnable(state).is_some();
+        let work = !env.slot && claim::runnable(state).is_some();
         return if work { vec![Op::Slot] } else { Vec::new() };
     };
     let Some(step) = turn.step.as_ref().filter(|_| turn.cancel.is_none()) else { return Vec::new() };
