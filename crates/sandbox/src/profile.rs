@@ -2,7 +2,8 @@
 //!
 //! A **profile** is an allow list from an empty root: whatever it doesn't name doesn't exist for the command.
 //! Paths are absolute; a path that doesn't exist when the cage is built is left out, so it is neither hidden nor
-//! kept if the command makes it; only the folder itself must exist. Invariant: nothing here widens by default, and `hide` wins over every other list.
+//! kept if the command makes it; only the folder itself must exist. Invariant: nothing here widens by default, and
+//! `hide` wins over every other list.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

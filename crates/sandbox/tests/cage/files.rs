@@ -21,8 +21,9 @@ struct Canary {
 
 fn canary(lab: &Lab) -> Canary {
     let real = std::env::home_dir().filter(|_| lab.user == User::Myself);
-    let parent = real.unwrap_or_else(|| lab.base.path().to_owned());
-    let home = tempfile::Builder::new().prefix(".cage-").rand_bytes(12).tempdir_in(parent).unwrap();
+    let make = |parent: &Path| tempfile::Builder::new().prefix(".cage-").rand_bytes(12).tempdir_in(parent);
+    // Service users have a home that doesn't exist.
+    let home = real.and_then(|real| make(&real).ok()).unwrap_or_else(|| make(lab.base.path()).unwrap());
     fs::set_permissions(home.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let name = home.path().file_name().unwrap().to_str().unwrap().to_owned();
     let deep = home.path().join("a").join(&name);
