@@ -22,7 +22,6 @@ pub(crate) fn prepare(folder: &DataFolder, migrations: &[Migration]) -> Result<(
     match fs::metadata(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return create(folder, migrations),
         Err(error) => return Err(io_at(&path)(error)),
-        Ok(found) if found.len() == 0 => return Err(damaged(folder, "the database file is empty")),
         Ok(_) => {}
     }
     let found = check_layout(folder, migrations.len())?;

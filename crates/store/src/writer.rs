@@ -303,16 +303,24 @@ mod tests {
         }
     }
 
-    /// With this a power cut is survived: SQLite syncs the log in such a commit, and everything before it lies in it.
-    #[test]
-    fn a_barrier_commits_in_full_and_only_a_barrier() {
+    /// A disk that refuses every sync.
+    struct Refusing;
+    impl Faults for Refusing {
+        fn reach(&self, _: Point) -> Fate {
+            Fate::FailSync
+        }
+    }
+
+    fn writer(faults: Arc<dyn Faults>) -> (tempfile::TempDir, Writer) {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = DataFolder::to_write(dir.path()).expect("fits");
         let lock = folder.lock().expect("free");
         prepare(&folder, MIGRATIONS).expect("makes");
-        let faults = Arc::new(NoFaults);
-        let mut writer = Writer::open(folder, lock, Arc::default(), Arc::default(), Arc::new(Still), faults)
-            .expect("opens");
+        let writer = Writer::open(folder, lock, Arc::default(), Arc::default(), Arc::new(Still), faults);
+        (dir, writer.expect("opens"))
+    }
+
+    fn created(n: u128) -> Vec<Append> {
         let created = Draft::new(SessionCreated {
             folder: FolderId::from_bits(1),
             root: "/home/ann".into(),
@@ -320,16 +328,32 @@ mod tests {
             model: None,
             tour: false,
         });
+        vec![Append { session: SessionId::from_bits(n), expected_seq: 0, drafts: vec![created] }]
+    }
+
+    /// A mark that lives as long as the handle tells whether it is still the same one.
+    #[test]
+    fn a_handle_whose_sync_failed_is_not_used_again() {
+        let (_dir, mut writer) = writer(Arc::new(Refusing));
+        writer.connection.execute_batch("CREATE TEMP TABLE mark (x)").expect("marks");
+        let error = writer.append(created(1), Durability::Barrier).unwrap_err();
+        assert!(matches!(error, AppendError::Unsure { .. }), "{error}");
+        assert!(writer.connection.execute_batch("SELECT * FROM mark").is_err(), "it is another handle");
+        writer.faults = Arc::new(NoFaults);
+        writer.append(created(1), Durability::Barrier).expect("the fresh one works");
+    }
+
+    /// With this a power cut is survived: SQLite syncs the log in such a commit, and everything before it lies in it.
+    #[test]
+    fn a_barrier_commits_in_full_and_only_a_barrier() {
+        let (_dir, mut writer) = writer(Arc::new(NoFaults));
         for (n, durability, expect) in [
             (1, Durability::Normal, SYNC_NORMAL),
             (2, Durability::Barrier, SYNC_FULL),
             (3, Durability::Barrier, SYNC_FULL),
             (4, Durability::Normal, SYNC_NORMAL),
         ] {
-            let session = SessionId::from_bits(n);
-            writer
-                .append(vec![Append { session, expected_seq: 0, drafts: vec![created.clone()] }], durability)
-                .expect("appends");
+            writer.append(created(n), durability).expect("appends");
             let level: i64 =
                 writer.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).expect("answers");
             assert_eq!(level, expect, "append {n}");

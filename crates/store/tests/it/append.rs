@@ -6,6 +6,7 @@ use domain::event::*;
 use domain::ids::{StepId, TurnId};
 use domain::state::State;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use store::{
     Append, AppendError, Durability, Keep, MAX_EVENT_BYTES, MAX_EVENTS, Notice, Options, QUEUE, Store,
 };
@@ -160,8 +161,19 @@ fn several_sessions_are_appended_to_or_none() {
 /// Where the session stood when a listener was told, and what its own append gave.
 type Seen = (u64, Result<Vec<Recorded>, AppendError>);
 
+/// On a thread of its own, because what this forbids would otherwise wait for itself for ever.
 #[test]
 fn an_append_inside_an_announcement_is_an_error() {
+    let (done, ended) = std::sync::mpsc::channel();
+    let run = std::thread::spawn(move || {
+        appends_inside_announcements();
+        done.send(()).expect("somebody waits");
+    });
+    let ended = ended.recv_timeout(Duration::from_secs(30));
+    assert!(ended.is_ok(), "it waits for itself, or failed: {:?}", run.is_finished().then(|| run.join()));
+}
+
+fn appends_inside_announcements() {
     for options in [inline(), Options::new(Hand::at(1))] {
         let dir = tempfile::tempdir().expect("a folder");
         let store = Store::open(dir.path(), options).expect("opens");
@@ -326,7 +338,7 @@ fn tasks_write_and_listen_without_blocking_a_thread() {
             Notice::Resync => panic!("nothing was left out"),
         }
     }
-    assert_eq!(told.next_within(std::time::Duration::from_millis(1)), None);
+    assert_eq!(told.next_within(Duration::from_millis(1)), None);
 }
 
 /// Runs a future on this thread.

@@ -66,11 +66,11 @@ fn every_kind_of_damage_is_named_at_its_place() {
             }
             other => panic!("{sql}: {other:?}"),
         }
-        let found = store.salvage(&session(1)).expect("reads");
-        assert_eq!((found.good, found.damage[0].seq), (seq, seq), "{sql}");
         // Found damage is remembered although the state was folded before it came.
         let late = store.append(&session(1), 10, vec![renamed("x")], Durability::Normal);
         assert!(matches!(late, Err(AppendError::ReadOnly(_))), "{sql}: {late:?}");
+        let found = store.salvage(&session(1)).expect("reads");
+        assert_eq!((found.good, found.damage[0].seq), (seq, seq), "{sql}");
     };
     check("DELETE FROM events WHERE seq = 4", 4, "it is missing");
     check("DELETE FROM events WHERE seq >= 7", 7, "it is missing, with everything after it");
