@@ -334,6 +334,24 @@ fn x14_an_answer_of_50_mb_breaks_off() {
 }
 
 #[test]
+fn counts_of_zero_are_counts_not_known_yet() {
+    let (mut begin, mut end) = (START.to_owned(), ended("end_turn"));
+    let usage = |begin: &str, end: &str| {
+        let usage = read(&[begin, TEXT, HI, CLOSE, end, STOP]).0.unwrap().usage;
+        usage.map(|usage| (usage.input, usage.output, usage.cache_read))
+    };
+    end = end.replace(
+        "\"output_tokens\":9",
+        "\"output_tokens\":9,\"input_tokens\":0,\"cache_read_input_tokens\":0",
+    );
+    assert_eq!(usage(&begin, &end), Some((10, 9, 4)), "later zeros take nothing away");
+    begin =
+        begin.replace("\"input_tokens\":10,\"output_tokens\":1", "\"input_tokens\":0,\"output_tokens\":0");
+    end = end.replace("\"input_tokens\":0,", "\"input_tokens\":7,");
+    assert_eq!(usage(&begin, &end), Some((7, 9, 4)), "first 0/0, then the real counts");
+}
+
+#[test]
 fn r_mod_04_reasons_are_normalised() {
     for (wire, expect) in [
         ("end_turn", StopReason::Stop),

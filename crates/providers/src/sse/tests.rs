@@ -28,6 +28,9 @@ fn x11_same_events_for_every_line_end_field_and_chunking() {
     check(b"\xEF\xBB\xBFdata: a\n\n", &[("", "a")]);
     check(b"\xEF\xBB\xBF\n\xEF\xBB\xBFdata: a\n\n", &[]);
     check(b"retry: 10\nid: 7\nevent: x\ndata: 1\ndata:2\ndata\ndata:  3\n\n", &[("x", "1\n2\n\n 3")]);
+    check(b"event: x\r\ndata: 1\r\ndata: 2\r\n\r\n", &[("x", "1\n2")]);
+    check(b"event: x\rdata: 1\rdata: 2\r\r", &[("x", "1\n2")]);
+    check(b"data: 1\r\n\r\n\r\ndata: 2\r\n\r\n", &[("", "1"), ("", "2")]);
     check(b"event: only\n\ndata: a\n\n", &[("", "a")]);
     check(b"data: a\n\ndata: without its blank line\n", &[("", "a")]);
     check(b"nonsense\ndata\n\n", &[("", "")]);

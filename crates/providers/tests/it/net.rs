@@ -41,6 +41,18 @@ impl Kept {
     }
 }
 
+/// An engine polls the attempt as a boxed future on any thread.
+#[expect(dead_code, reason = "it only has to compile")]
+fn an_attempt_can_be_sent_between_threads(
+    http: &'static Http,
+    request: Request<'static>,
+    sink: &'static mut Kept,
+) {
+    fn assert_send<T: Send>(_: T) {}
+    let cancel: &'static CancellationToken = Box::leak(Box::new(CancellationToken::new()));
+    assert_send(http.send(request, sink, cancel));
+}
+
 pub(crate) fn http() -> Http {
     Http::new(Timers::default(), Arc::new(|| SystemTime::UNIX_EPOCH))
 }

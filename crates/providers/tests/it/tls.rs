@@ -12,6 +12,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::net::send;
+use crate::server::PATIENCE;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"choices\":[{\"message\":{\"content\":\"reached\"},\"finish_reason\":\"stop\"}]}";
 
@@ -158,9 +159,12 @@ fn p41_the_systems_proxy_is_used_but_not_for_this_machine() {
         elsewhere("tls::p41_the_systems_proxy_is_used_but_not_for_this_machine", target, variables)
     };
     assert_eq!(run("http://models.invalid/v1", &[("HTTP_PROXY", &proxy)]), "reached");
-    assert_eq!(at_proxy.recv().unwrap(), "POST http://models.invalid/v1/chat/completions HTTP/1.1");
+    assert_eq!(
+        at_proxy.recv_timeout(PATIENCE).unwrap(),
+        "POST http://models.invalid/v1/chat/completions HTTP/1.1"
+    );
     assert_eq!(run(&format!("http://localhost:{local_port}"), &[("HTTP_PROXY", &proxy)]), "reached");
-    assert_eq!(at_local.recv().unwrap(), "POST /v1/chat/completions HTTP/1.1");
+    assert_eq!(at_local.recv_timeout(PATIENCE).unwrap(), "POST /v1/chat/completions HTTP/1.1");
     let excepted = run("http://models.invalid/v1", &[("HTTP_PROXY", &proxy), ("NO_PROXY", "models.invalid")]);
     assert!(
         excepted.starts_with("couldn't connect to http://models.invalid/v1/chat/completions: "),

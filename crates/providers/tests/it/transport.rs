@@ -36,7 +36,8 @@ fn error_of(result: providers::SendResult) -> ModelError {
 
 async fn check(acts: Vec<Act>, class: ErrorClass) -> ModelError {
     let (_server, base) = against(vec![acts.clone()]).await;
-    let (result, kept) = timeout(PATIENCE, send(CHAT, &base)).await.unwrap();
+    let (result, kept) =
+        timeout(PATIENCE, send(CHAT, &base)).await.unwrap_or_else(|_| panic!("no end of {acts:?}"));
     let error = error_of(result);
     assert_eq!(error.class, class, "{acts:?}: {error:?}");
     assert_eq!(error.partial_text, kept.text(), "what was shown is what is kept of a failure");
