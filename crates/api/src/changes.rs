@@ -10,8 +10,7 @@ use crate::wire::store::{FileChange, FileDiff};
 use domain::digest::Digest;
 use domain::event::Fact;
 use domain::ids::SessionId;
-use engine::Engine;
-use engine::show::{self, Hands, Place};
+use engine::show::{self, Hands, Place, Reader};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -33,20 +32,20 @@ pub struct Content {
 ///
 /// # Errors
 /// When the record or a content can't be read.
-pub fn changes(engine: &Engine, session: &SessionId) -> Result<Vec<FileChange>, ApiError> {
-    let root = root(engine, session)?;
+pub fn changes(reader: &Reader, session: &SessionId) -> Result<Vec<FileChange>, ApiError> {
+    let root = root(reader, session)?;
     let place = Place::open(Path::new(&root), Vec::new()).ok();
-    let files = net(engine, session)?;
-    files.into_iter().map(|(path, content)| change(engine, place.as_ref(), path, content)).collect()
+    let files = net(reader, session)?;
+    files.into_iter().map(|(path, content)| change(reader, place.as_ref(), path, content)).collect()
 }
 
-fn change(engine: &Engine, place: Option<&Place>, path: String, content: Content) -> Result<FileChange, ApiError> {
+fn change(reader: &Reader, place: Option<&Place>, path: String, content: Content) -> Result<FileChange, ApiError> {
     let change = match (content.before, content.after) {
         (None, _) => "created",
         (_, None) => "deleted",
         (Some(_), Some(_)) => "edited",
     };
-    let lines = difference(engine, content)?.lines;
+    let lines = difference(reader, content)?.lines;
     let now = place.and_then(|place| place.read_small(&path, COMPARED_BYTES)).map(|bytes| Digest::of(&bytes));
     Ok(FileChange {
         change: change.to_owned(),
@@ -61,31 +60,31 @@ fn change(engine: &Engine, place: Option<&Place>, path: String, content: Content
 ///
 /// # Errors
 /// When the session didn't change this file, or a content can't be read.
-pub fn diff(engine: &Engine, session: &SessionId, path: &str) -> Result<FileDiff, ApiError> {
-    let content = net(engine, session)?.remove(path);
+pub fn diff(reader: &Reader, session: &SessionId, path: &str) -> Result<FileDiff, ApiError> {
+    let content = net(reader, session)?.remove(path);
     let Some(content) = content else {
         return Err(error("changes/unknown", "this session didn't change that file", "Ask for the changes again."));
     };
-    Ok(wire(path.to_owned(), difference(engine, content)?))
+    Ok(wire(path.to_owned(), difference(reader, content)?))
 }
 
-fn difference(engine: &Engine, content: Content) -> Result<show::FileDiff, ApiError> {
+fn difference(reader: &Reader, content: Content) -> Result<show::FileDiff, ApiError> {
     let bytes = |digest: Option<Digest>| {
-        digest.map(|digest| engine.store().blob(&digest)).transpose().map_err(|missing| of_blob(&missing))
+        digest.map(|digest| reader.blob(&digest)).transpose().map_err(|missing| of_blob(&missing))
     };
     Ok(show::FileDiff::of(bytes(content.before)?.as_deref(), bytes(content.after)?.as_deref(), &Hands::default()))
 }
 
-fn root(engine: &Engine, session: &SessionId) -> Result<String, ApiError> {
-    let row = engine.store().session(session).map_err(|read| of_read(&read))?;
+fn root(reader: &Reader, session: &SessionId) -> Result<String, ApiError> {
+    let row = reader.session(session).map_err(|read| of_read(&read))?;
     row.map(|row| row.root).ok_or_else(|| crate::room::unknown_session(session))
 }
 
-fn net(engine: &Engine, session: &SessionId) -> Result<BTreeMap<String, Content>, ApiError> {
+fn net(reader: &Reader, session: &SessionId) -> Result<BTreeMap<String, Content>, ApiError> {
     let mut files: BTreeMap<String, Content> = BTreeMap::new();
     let mut next = 0;
     loop {
-        let page = engine.store().events(session, next, PAGE).map_err(|read| of_read(&read))?;
+        let page = reader.events(session, next, PAGE).map_err(|read| of_read(&read))?;
         let Some(last) = page.last() else { break };
         next = last.seq + 1;
         for recorded in page.into_iter().filter(|recorded| recorded.kind == "tool/result") {

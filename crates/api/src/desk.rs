@@ -27,7 +27,10 @@ pub struct TourStart {
 /// What only a host has.
 pub trait Desk: Send + Sync {
     /// About the app and the machine.
-    fn app(&self) -> AppInfo;
+    fn app(&self) -> Asked<'_, AppInfo>;
+
+    /// Does this machine hold commands in a cage?
+    fn has_cage(&self) -> bool;
 
     /// Folders opened before, newest first.
     ///

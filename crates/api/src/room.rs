@@ -15,7 +15,7 @@ use crate::{changes, lists};
 use domain::digest::Digest;
 use domain::event::SessionCreated;
 use domain::ids::{FolderId, SessionId};
-use engine::show::SessionRow;
+use engine::show::{Reader, SessionRow};
 use engine::{Command as Order, Engine, Recorded};
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
@@ -33,7 +33,8 @@ pub struct Room {
 }
 
 pub(crate) struct Inside {
-    pub(crate) engine: Arc<Engine>,
+    pub(crate) reader: Reader,
+    engine: Option<Arc<Engine>>,
     pub(crate) desk: Arc<dyn Desk>,
     opened: Mutex<HashMap<SessionId, Fold>>,
     damaged: Mutex<HashSet<SessionId>>,
@@ -45,13 +46,19 @@ impl Room {
     /// A room over an engine and a desk.
     #[must_use]
     pub fn new(engine: Arc<Engine>, desk: Arc<dyn Desk>) -> Self {
-        Self { inside: Arc::new(Inside { engine, desk, opened: Mutex::default(), damaged: Mutex::default() }) }
+        let reader = Reader::clone(engine.store());
+        Self::over(reader, Some(engine), desk)
     }
 
-    /// The engine behind it, for hosts.
+    /// A room where nothing can be done and everything can be looked at: no engine runs, nothing is recovered.
     #[must_use]
-    pub fn engine(&self) -> &Arc<Engine> {
-        &self.inside.engine
+    pub fn reading(reader: Reader, desk: Arc<dyn Desk>) -> Self {
+        Self::over(reader, None, desk)
+    }
+
+    fn over(reader: Reader, engine: Option<Arc<Engine>>, desk: Arc<dyn Desk>) -> Self {
+        let (opened, damaged) = (Mutex::default(), Mutex::default());
+        Self { inside: Arc::new(Inside { reader, engine, desk, opened, damaged }) }
     }
 
     /// Does one command.
@@ -61,7 +68,7 @@ impl Room {
     pub async fn call(&self, command: Command) -> Done {
         let desk = &self.inside.desk;
         match command {
-            Command::App => Ok(Reply::App(desk.app())),
+            Command::App => desk.app().await.map(Reply::App),
             Command::Sessions => self.sessions(),
             Command::Folders => desk.folders().map(Reply::Folders),
             Command::ChooseFolder => desk.choose_folder().await.map(Reply::Folder),
@@ -106,13 +113,8 @@ impl Room {
         }
     }
 
-    /// Is there somebody who can be asked? Where not, asking means no.
-    pub fn set_attended(&self, attended: bool) {
-        self.inside.engine.set_attended(attended);
-    }
-
     fn sessions(&self) -> Done {
-        let rows = self.inside.engine.store().sessions().map_err(|read| of_read(&read))?;
+        let rows = self.inside.reader.sessions().map_err(|read| of_read(&read))?;
         Ok(Reply::Sessions(rows.iter().map(|row| self.inside.summary(row)).collect()))
     }
 
@@ -139,7 +141,7 @@ impl Room {
     }
 
     async fn begin(&self, created: SessionCreated) -> Done {
-        let session = self.inside.engine.create(created).await.map_err(|failure| of_command(&failure))?;
+        let session = self.inside.engine()?.create(created).await.map_err(|failure| of_command(&failure))?;
         Ok(Reply::Created { session: session.to_string() })
     }
 
@@ -157,7 +159,7 @@ impl Room {
 
     async fn record(&self, session: &str, order: Order) -> Result<Recorded, ApiError> {
         let session = self.known(session)?;
-        self.inside.engine.command(&session, order).await.map_err(|failure| of_command(&failure))
+        self.inside.engine()?.command(&session, order).await.map_err(|failure| of_command(&failure))
     }
 
     async fn set_mode(&self, session: &str, mode: Mode) -> Done {
@@ -173,13 +175,13 @@ impl Room {
 
     async fn changes(&self, session: &str) -> Done {
         let session = self.known(session)?;
-        let files = self.off_thread(move |inside| changes::changes(&inside.engine, &session)).await?;
+        let files = self.off_thread(move |inside| changes::changes(&inside.reader, &session)).await?;
         Ok(Reply::Changes(files))
     }
 
     async fn diff(&self, session: &str, path: String) -> Done {
         let session = self.known(session)?;
-        let diff = self.off_thread(move |inside| changes::diff(&inside.engine, &session, &path)).await?;
+        let diff = self.off_thread(move |inside| changes::diff(&inside.reader, &session, &path)).await?;
         Ok(Reply::Diff(diff))
     }
 
@@ -202,12 +204,16 @@ impl Room {
 
     pub(crate) fn known(&self, session: &str) -> Result<SessionId, ApiError> {
         let session: SessionId = id(session)?;
-        let next = self.inside.engine.store().next_seq(&session).map_err(|read| of_read(&read))?;
+        let next = self.inside.reader.next_seq(&session).map_err(|read| of_read(&read))?;
         if next == 0 { Err(unknown_session(&session)) } else { Ok(session) }
     }
 }
 
 impl Inside {
+    pub(crate) fn engine(&self) -> Result<&Arc<Engine>, ApiError> {
+        self.engine.as_ref().ok_or_else(|| error("store/reading", "the store is only being read here", "Start Daybook."))
+    }
+
     pub(crate) fn summary(&self, row: &SessionRow) -> crate::wire::store::SessionSummary {
         let damaged = lock(&self.damaged).contains(&row.session);
         lists::summary(row, damaged, &*self.desk)
@@ -232,7 +238,7 @@ impl Inside {
         let mut fold = Fold::new(session);
         while fold.next_seq() < to {
             let limit = PAGE.min(usize::try_from(to - fold.next_seq()).unwrap_or(PAGE));
-            let page = match self.engine.store().events(session, fold.next_seq(), limit) {
+            let page = match self.reader.events(session, fold.next_seq(), limit) {
                 Ok(page) => page,
                 Err(read) => return self.salvaged(session, &read),
             };
@@ -255,7 +261,7 @@ impl Inside {
     /// A damaged session, as far as it can be read, and only to be read.
     fn salvaged(&self, session: &SessionId, why: &engine::show::ReadError) -> Result<Fold, ApiError> {
         lock(&self.damaged).insert(session.clone());
-        let found = self.engine.store().salvage(session).map_err(|read| of_read(&read))?;
+        let found = self.reader.salvage(session).map_err(|read| of_read(&read))?;
         let mut fold = Fold::new(session);
         for event in found.events.into_iter().filter_map(|recorded| recorded.decode().ok()) {
             fold.event(&event, self);
@@ -266,7 +272,7 @@ impl Inside {
 
     /// Auto needs a cage; without one everything is asked, and the mode would promise what isn't so.
     fn fits_cage(&self, mode: Mode) -> Result<(), ApiError> {
-        if mode == Mode::Auto && self.desk.app().cage == "none" {
+        if mode == Mode::Auto && !self.desk.has_cage() {
             let message = "Auto runs commands in a cage, and this machine has none";
             return Err(error("mode/no_cage", message, "Choose Ask first or Edit freely."));
         }
@@ -276,7 +282,7 @@ impl Inside {
 
 impl Shelf for Inside {
     fn blob(&self, digest: &Digest) -> Option<Vec<u8>> {
-        self.engine.store().blob(digest).ok()
+        self.reader.blob(digest).ok()
     }
 
     fn folder(&self, id: &FolderId, root: &str) -> Folder {

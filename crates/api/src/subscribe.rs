@@ -22,7 +22,7 @@ use tokio::sync::{broadcast, mpsc};
 use tokio::time::{Instant, sleep_until};
 
 /// Notifications that may wait for a client.
-pub const QUEUE: usize = 256;
+const QUEUE: usize = 256;
 /// Patches that may wait for a client whose queue is full.
 const PENDING: usize = 4_096;
 /// One frame of a 60 Hz screen.
@@ -41,13 +41,13 @@ impl Room {
         let inside = Arc::clone(&self.inside);
         match topic {
             Topic::Store => {
-                let notices = inside.engine.store().subscribe();
+                let notices = inside.engine()?.store().subscribe();
                 tokio::spawn(store(inside, notices, to));
             }
             Topic::Session { session, from } => {
                 let session = self.known(&session)?;
-                let notices = inside.engine.store().subscribe();
-                let live = inside.engine.live();
+                let notices = inside.engine()?.store().subscribe();
+                let live = inside.engine()?.live();
                 let began = {
                     let (inside, session) = (Arc::clone(&inside), session.clone());
                     tokio::task::spawn_blocking(move || inside.fold_to(&session, from)).await
@@ -69,9 +69,19 @@ impl Room {
         let session = self.known(session)?;
         let (to, receiver) = mpsc::channel(QUEUE);
         let inside = Arc::clone(&self.inside);
-        let notices = inside.engine.store().subscribe();
+        let notices = inside.engine()?.store().subscribe();
         tokio::spawn(raw(inside, session, from, notices, to));
         Ok(receiver)
+    }
+
+    /// The events there are, as lines, at most `limit`; for reading page by page.
+    ///
+    /// # Errors
+    /// When there is no such session, or it can't be read.
+    pub fn page(&self, session: &str, from: u64, limit: usize) -> Result<Vec<String>, ApiError> {
+        let session = self.known(session)?;
+        let events = self.inside.reader.events(&session, from, limit).map_err(|read| of_read(&read))?;
+        Ok(events.iter().map(crate::event_line).collect())
     }
 }
 
@@ -89,6 +99,10 @@ struct Over;
 
 impl Watch {
     async fn run(mut self, mut notices: Subscription, mut live: broadcast::Receiver<Live>) {
+        if self.fold.view().read_only.is_some() {
+            // Nothing is ever added to it.
+            return self.to.closed().await;
+        }
         if self.catch_up().is_err() {
             return self.resync().await;
         }
@@ -139,7 +153,7 @@ impl Watch {
     /// Reads what the log has and this fold hasn't.
     fn catch_up(&mut self) -> Result<(), Over> {
         loop {
-            let page = self.inside.engine.store().events(self.fold.id(), self.fold.next_seq(), PAGE).map_err(|_| Over)?;
+            let page = self.inside.reader.events(self.fold.id(), self.fold.next_seq(), PAGE).map_err(|_| Over)?;
             if page.is_empty() {
                 return Ok(());
             }
@@ -200,7 +214,7 @@ async fn store(inside: Arc<Inside>, mut notices: Subscription, to: mpsc::Sender<
             () = async { sleep_until(due.unwrap_or_else(Instant::now)).await }, if due.is_some() => {
                 due = None;
                 for session in std::mem::take(&mut changed) {
-                    let Ok(Some(row)) = inside.engine.store().session(&session) else { continue };
+                    let Ok(Some(row)) = inside.reader.session(&session) else { continue };
                     let summary = inside.summary(&row);
                     if told.insert(session, summary.clone()).as_ref() == Some(&summary) {
                         continue;
@@ -215,7 +229,7 @@ async fn store(inside: Arc<Inside>, mut notices: Subscription, to: mpsc::Sender<
                     // Pieces of an answer and of output change no line.
                     Notice::Committed(announced) if announced.events.iter().all(|event| event.ignorable) => continue,
                     Notice::Committed(announced) => drop(changed.insert(announced.session)),
-                    Notice::Resync => match inside.engine.store().sessions() {
+                    Notice::Resync => match inside.reader.sessions() {
                         Ok(rows) => changed.extend(rows.into_iter().map(|row| row.session)),
                         Err(error) => tracing::warn!(%error, "the list of sessions can't be read"),
                     },
@@ -236,7 +250,7 @@ async fn raw(
 ) {
     let mut next = from;
     loop {
-        let page = match inside.engine.store().events(&session, next, PAGE) {
+        let page = match inside.reader.events(&session, next, PAGE) {
             Ok(page) => page,
             Err(read) => {
                 drop(to.send(Err(of_read(&read))).await);

@@ -1,1 +1,30 @@
-//! placeholder
+//! Putting it together on one machine: data folder, store, keychain, settings, engine, room, and the local door.
+//!
+//! A **host** is the one process that has a store open for writing; everybody else comes through its door. Invariants: one
+//! host a store; a key is in memory and in the keychain and nowhere else; what a host closes has come to rest.
+
+pub mod data;
+mod desk;
+mod doctor;
+pub mod door;
+mod folders;
+mod host;
+mod keychain;
+mod models;
+mod ports;
+mod reading;
+mod services;
+pub mod settings;
+pub mod tour;
+mod vault;
+mod verify;
+
+pub use data::{data_folder, store_name};
+pub use doctor::{Health, doctor};
+pub use host::{Host, OpenFailure, Options};
+pub use keychain::{Keychain, KeychainError, SystemKeychain};
+pub use models::SCRIPTED;
+pub use ports::{SystemClock, SystemIds};
+pub use reading::read;
+pub use vault::{KeyError, KeyState, Source, Vault, environment};
+pub use verify::{Checked, verify};

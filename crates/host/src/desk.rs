@@ -1,0 +1,173 @@
+//! The desk of this machine: folders, keys, providers, settings, the tour.
+
+use crate::folders::{Folders, shown};
+use crate::keychain::KeychainError;
+use crate::models::Ways;
+use crate::services::Services;
+use crate::vault::{KeyError, KeyState};
+use crate::{ports, settings, tour};
+use api::wire::ApiError;
+use api::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
+use api::{Asked, Desk, TourStart, error};
+use domain::event::ModelChoice;
+use domain::ids::{FolderId, Ids as _};
+use futures_util::future::FutureExt as _;
+use sandbox::Strength;
+use secrecy::SecretString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The desk.
+pub(crate) struct HostDesk {
+    pub(crate) folders: Folders,
+    pub(crate) ways: Arc<Ways>,
+    pub(crate) services: Arc<Services>,
+}
+
+impl HostDesk {
+    fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Ways, &Services) -> Result<T, ApiError> + Send + 'static,
+    ) -> Asked<'_, T> {
+        let (ways, services) = (Arc::clone(&self.ways), Arc::clone(&self.services));
+        async move {
+            let done = tokio::task::spawn_blocking(move || work(&ways, &services)).await;
+            done.unwrap_or_else(|gone| Err(error("internal", gone.to_string(), "")))
+        }
+        .boxed()
+    }
+}
+
+impl Desk for HostDesk {
+    fn app(&self) -> Asked<'_, AppInfo> {
+        self.blocking(|ways, services| {
+            let (strength, missing) = cage();
+            Ok(AppInfo {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                platform: std::env::consts::OS.to_owned(),
+                cage: strength.to_owned(),
+                cage_missing: missing,
+                keychain: keychain_word(ways, services).to_owned(),
+                // A store with a problem isn't open, and then there is no desk either.
+                store_problem: None,
+            })
+        })
+    }
+
+    fn has_cage(&self) -> bool {
+        !matches!(sandbox::probe().strength, Strength::None(_))
+    }
+
+    fn folders(&self) -> Result<Vec<Folder>, ApiError> {
+        self.folders.list()
+    }
+
+    fn folder(&self, id: &FolderId, root: &str) -> Folder {
+        shown(id, Path::new(root))
+    }
+
+    fn open_folder(&self, id: &FolderId) -> Result<PathBuf, ApiError> {
+        let path = self.folders.path(id)?;
+        // Newest first in the list: using it is news.
+        self.folders.remember(&path, &ports::SystemIds)?;
+        Ok(path)
+    }
+
+    fn choose_folder(&self) -> Asked<'_, Option<Folder>> {
+        async { Err(error("dialog/none", "there is no window to choose a folder in", "Name the folder instead.")) }.boxed()
+    }
+
+    fn tour(&self) -> Asked<'_, TourStart> {
+        async move {
+            let language = tour::language(&settings::read(&self.folders.store)?.language);
+            let name = format!("{:032x}", ports::SystemIds.next());
+            let root = tour::lay_out(&self.folders.data, language, &name[20..])
+                .map_err(|io| error("tour/files", format!("the sample project can't be written: {io}"), "Look at the disk."))?;
+            let folder = self.folders.remember(&root, &ports::SystemIds)?;
+            let model = ModelChoice { provider: tour::PROVIDER.to_owned(), model: language.to_owned() };
+            Ok(TourStart { folder, root, model })
+        }
+        .boxed()
+    }
+
+    fn providers(&self) -> Asked<'_, Vec<Provider>> {
+        self.blocking(|_, services| Ok(services.list()))
+    }
+
+    fn set_key(&self, provider: String, key: String) -> Asked<'_, ()> {
+        let key = SecretString::from(key);
+        self.blocking(move |ways, services| {
+            known(services, &provider)?;
+            ways.vault.keep(&provider, key).map(|_: KeyState| ()).map_err(|failed| of_key(&failed))
+        })
+    }
+
+    fn forget_key(&self, provider: String) -> Asked<'_, ()> {
+        self.blocking(move |ways, _| ways.vault.forget(&provider).map_err(|failed| of_key(&failed)))
+    }
+
+    fn save_provider(&self, draft: ProviderDraft) -> Asked<'_, ()> {
+        self.blocking(move |_, services| services.save(draft))
+    }
+
+    fn remove_provider(&self, provider: String) -> Asked<'_, ()> {
+        self.blocking(move |_, services| services.remove(&provider))
+    }
+
+    fn check_provider(&self, provider: String) -> Asked<'_, ()> {
+        async move {
+            known(&self.services, &provider)?;
+            let key = self.ways.key(&provider).await.map_err(|failed| of_key(&KeyError::Keychain(failed)))?;
+            let connection = self.services.connection(&provider, key.map(|(key, _)| key));
+            let connection = connection.map_err(|bad| error("provider/unfit", bad.to_string(), "Correct its address."))?;
+            let listed = self.ways.http.list_models(&connection).await;
+            self.services.found(&provider, listed);
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn settings(&self) -> Result<Settings, ApiError> {
+        settings::read(&self.folders.store)
+    }
+
+    fn save_settings(&self, new: Settings) -> Result<(), ApiError> {
+        settings::save(&self.folders.store, &new)
+    }
+}
+
+/// The cage's strength and what it lacks, in words of the wire.
+pub(crate) fn cage() -> (&'static str, Vec<String>) {
+    match &sandbox::probe().strength {
+        Strength::Full => ("full", Vec::new()),
+        Strength::Partial(missing) => ("partial", missing.iter().map(|one| one.name().replace(' ', "_")).collect()),
+        Strength::None(why) => ("none", vec![why.clone()]),
+    }
+}
+
+/// `ready`, `locked` or `missing`.
+pub(crate) fn keychain_word(ways: &Ways, services: &Services) -> &'static str {
+    if ways.vault.keychain().is_err() {
+        return "missing";
+    }
+    let locked = services.list().iter().any(|provider| provider.key == "locked");
+    if locked { "locked" } else { "ready" }
+}
+
+fn known(services: &Services, provider: &str) -> Result<(), ApiError> {
+    if services.knows(provider) {
+        return Ok(());
+    }
+    Err(error("provider/unknown", format!("there is no provider {provider:?}"), "Look at the list of providers."))
+}
+
+fn of_key(failed: &KeyError) -> ApiError {
+    let (code, hint) = match failed {
+        KeyError::Unfit(_) => ("key/unfit", "Copy the key again."),
+        KeyError::Keychain(KeychainError::Locked(_)) => ("keychain/locked", "Unlock the keychain, then try again."),
+        KeyError::Keychain(KeychainError::Missing(_)) => ("keychain/missing", "Start the system's keychain, then Daybook again."),
+        KeyError::Keychain(KeychainError::Failed(_)) => ("keychain/failed", "Look at the system's keychain."),
+        KeyError::Mark(_) => ("store/read_only", "Look at the disk and the data folder."),
+    };
+    error(code, failed.to_string(), hint)
+}

@@ -1,0 +1,211 @@
+//! Services that serve models: the presets, and those the person added.
+//!
+//! A **service** is a name, a dialect and an address; its key is the vault's. Added ones are kept in the settings; one with
+//! a preset's name only changes the preset's address. Invariant: an address is checked before it is kept, and what a
+//! check found is of this run only.
+
+use crate::settings::set;
+use crate::vault::{KeyState, Vault};
+use api::error;
+use api::wire::ApiError;
+use api::wire::store::{Provider, ProviderCheck, ProviderDraft};
+use providers::http::ListedModel;
+use providers::{Connection, ConnectionError, Preset, Proxy, presets};
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use store::StoreHandle;
+
+const NAME: &str = "providers";
+/// Most added services.
+const MOST: usize = 100;
+
+/// A service the person added.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Own {
+    id: String,
+    name: String,
+    dialect: String,
+    base_url: String,
+    models: Vec<String>,
+}
+
+/// What this run found out about a service.
+#[derive(Debug, Clone, Default)]
+struct Found {
+    check: Option<ProviderCheck>,
+    models: Vec<ListedModel>,
+}
+
+/// All services.
+pub(crate) struct Services {
+    store: StoreHandle,
+    vault: Arc<Vault>,
+    /// Addresses given for this run: provider to address.
+    addresses: BTreeMap<String, String>,
+    own: RwLock<Vec<Own>>,
+    found: Mutex<HashMap<String, Found>>,
+}
+
+impl Services {
+    pub(crate) fn new(store: StoreHandle, vault: Arc<Vault>, addresses: BTreeMap<String, String>) -> Result<Self, ApiError> {
+        let text = store.setting(NAME).map_err(|read| api::of_read(&read))?;
+        let own = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        Ok(Self { store, vault, addresses, own: RwLock::new(own), found: Mutex::default() })
+    }
+
+    /// Does it answer only with a key?
+    pub(crate) fn needs_key(&self, provider: &str) -> bool {
+        let moved = self.addresses.contains_key(provider) || self.own(provider).is_some();
+        !moved && Preset::of(provider).is_some_and(|preset| preset.needs_key)
+    }
+
+    /// The way to a service, with this key.
+    pub(crate) fn connection(&self, provider: &str, key: Option<SecretString>) -> Result<Connection, ConnectionError> {
+        if let Some(address) = self.addresses.get(provider) {
+            return presets::connect(provider, Some(address), key, Proxy::System);
+        }
+        if let Some(own) = self.own(provider) {
+            return Connection::new(&own.id, &own.dialect, &own.base_url, key, Proxy::System);
+        }
+        presets::connect(provider, None, key, Proxy::System)
+    }
+
+    /// All of them for showing. May block on the keychain.
+    pub(crate) fn list(&self) -> Vec<Provider> {
+        let own = self.own.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let presets = presets().iter().map(|preset| {
+            let moved = own.iter().find(|own| own.id == preset.name);
+            let suggested = preset.models.iter().map(|model| model.name.to_owned()).collect();
+            let base_url = moved.map_or(preset.base_url, |own| &own.base_url);
+            self.provider(preset.name, preset.title, preset.dialect, base_url, suggested, false)
+        });
+        let added = own.iter().filter(|own| Preset::of(&own.id).is_none());
+        let added = added.map(|own| self.provider(&own.id, &own.name, &own.dialect, &own.base_url, own.models.clone(), true));
+        presets.chain(added).collect()
+    }
+
+    fn provider(&self, id: &str, name: &str, dialect: &str, base_url: &str, models: Vec<String>, custom: bool) -> Provider {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned().unwrap_or_default();
+        let listed: Vec<String> = found.models.into_iter().map(|model| model.name).collect();
+        let key = match self.vault.state(id) {
+            KeyState::Stored => "stored",
+            KeyState::Locked => "locked",
+            KeyState::SessionOnly => "session_only",
+            KeyState::Missing if self.needs_key(id) => "missing",
+            KeyState::Missing => "not_needed",
+        };
+        Provider {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            dialect: dialect.to_owned(),
+            base_url: base_url.to_owned(),
+            key: key.to_owned(),
+            custom,
+            models: if listed.is_empty() { models } else { listed },
+            check: found.check,
+        }
+    }
+
+    /// Adds or changes a service.
+    pub(crate) fn save(&self, draft: ProviderDraft) -> Result<(), ApiError> {
+        let mut own = self.own.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let id = match draft.id {
+            Some(id) => named(&id)?,
+            None => fresh(&draft.name, &own),
+        };
+        let name: String = draft.name.trim().chars().take(80).collect();
+        if name.is_empty() {
+            return Err(unfit("it has no name"));
+        }
+        if ![providers::anthropic::NAME, providers::chat::NAME].contains(&draft.dialect.as_str()) {
+            return Err(unfit("its dialect isn't one of those known"));
+        }
+        Connection::new(&id, &draft.dialect, &draft.base_url, None, Proxy::System).map_err(|bad| unfit(bad.to_string()))?;
+        let models: Vec<String> = draft.models.iter().map(|model| model.trim().to_owned()).filter(|model| !model.is_empty()).collect();
+        if models.is_empty() {
+            return Err(unfit("it has no model"));
+        }
+        let service = Own { id: id.clone(), name, dialect: draft.dialect, base_url: draft.base_url.trim().to_owned(), models };
+        match own.iter().position(|own| own.id == id) {
+            Some(at) => own[at] = service,
+            None if own.len() >= MOST => return Err(unfit("there are too many already")),
+            None => own.push(service),
+        }
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        self.keep(own)
+    }
+
+    /// Removes an added service.
+    pub(crate) fn remove(&self, id: &str) -> Result<(), ApiError> {
+        let mut own = self.own.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let before = own.len();
+        own.retain(|own| own.id != id);
+        if own.len() == before {
+            return Err(error("provider/unknown", format!("no added service is called {id}"), "Look at the list of providers."));
+        }
+        self.keep(own)
+    }
+
+    /// Is there a service of this name?
+    pub(crate) fn knows(&self, id: &str) -> bool {
+        Preset::of(id).is_some() || self.own(id).is_some() || self.addresses.contains_key(id)
+    }
+
+    /// A model's window in tokens, where its service told it in this run.
+    pub(crate) fn window(&self, id: &str, model: &str) -> Option<u64> {
+        let all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(id)?.models.iter().find(|listed| listed.name == model)?.context_tokens
+    }
+
+    /// Keeps what a check found.
+    pub(crate) fn found(&self, id: &str, result: Result<Vec<ListedModel>, domain::model::ModelError>) {
+        let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = all.entry(id.to_owned()).or_default();
+        found.check = Some(match result {
+            Ok(models) => {
+                found.models = models;
+                ProviderCheck { ok: true, class: None, message: None }
+            }
+            Err(error) => {
+                let class = serde_json::to_value(error.class).ok().and_then(|class| class.as_str().map(str::to_owned));
+                ProviderCheck { ok: false, class, message: Some(error.message) }
+            }
+        });
+    }
+
+    fn own(&self, id: &str) -> Option<Own> {
+        self.own.read().unwrap_or_else(PoisonError::into_inner).iter().find(|own| own.id == id).cloned()
+    }
+
+    fn keep(&self, own: Vec<Own>) -> Result<(), ApiError> {
+        let text = serde_json::to_string(&own).map_err(|bad| error("internal", bad.to_string(), ""))?;
+        set(&self.store, NAME, text)?;
+        *self.own.write().unwrap_or_else(PoisonError::into_inner) = own;
+        Ok(())
+    }
+}
+
+fn unfit(why: impl std::fmt::Display) -> ApiError {
+    error("provider/unfit", format!("this service can't be kept: {why}"), "Correct it and save again.")
+}
+
+/// A name as it may stand in logs and in `DAYBOOK_KEY_…`.
+fn named(id: &str) -> Result<String, ApiError> {
+    let fits = !id.is_empty() && id.len() <= 64 && id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    if fits { Ok(id.to_owned()) } else { Err(unfit("its id may have lower-case letters, digits and hyphens only")) }
+}
+
+/// An id from a name, unlike all others.
+fn fresh(name: &str, own: &[Own]) -> String {
+    let mut base: String = name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    base.truncate(40);
+    let base = match base.trim_matches('-') {
+        "" => "service".to_owned(),
+        base => base.to_owned(),
+    };
+    let taken = |id: &str| Preset::of(id).is_some() || own.iter().any(|own| own.id == id);
+    let numbered = (2..).map(|n| format!("{base}-{n}"));
+    std::iter::once(base.clone()).chain(numbered).find(|id| !taken(id)).unwrap_or(base)
+}
