@@ -98,7 +98,8 @@ impl Checked {
     /// # Errors
     /// When the call can't work; the model reads why.
     pub fn survey(&self, ctx: &Ctx) -> Result<Surveyed, ToolError> {
-        self.tool.survey(self, ctx)
+        // An error may quote lines of a file.
+        self.tool.survey(self, ctx).map_err(|error| crate::run::without_secrets(error, ctx))
     }
 
     /// The arguments as the tool's own type.

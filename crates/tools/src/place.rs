@@ -136,9 +136,14 @@ impl Place {
 
     /// Is this path one of our own folders, or inside one?
     pub(crate) fn hides(&self, path: &RelPath) -> bool {
+        // Where the file system doesn't mind the case, neither does the wall.
+        let folded = |path: &RelPath| match cfg!(any(windows, target_os = "macos")) {
+            true => path.as_str().to_lowercase(),
+            false => path.as_str().to_owned(),
+        };
+        let path = folded(path);
         let inside = |outer: &RelPath| {
-            path == outer
-                || path.as_str().strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with('/'))
+            path.strip_prefix(&folded(outer)).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         self.hidden_inside.iter().any(inside)
     }

@@ -110,14 +110,13 @@ fn settle(cleared: &Cleared, result: Result<Raw, Trouble>, stopped: Stopped, ctx
             )
         }
         (Err(Trouble::Stopped(raw)), Stopped::Cancelled | Stopped::No) => (End::Cancelled, raw),
-        (Err(Trouble::Unconfirmed(raw)), _) if effects => {
+        (Err(Trouble::Unconfirmed(raw)), Stopped::No) if effects => {
+            (End::Unknown("what watched it ended without a word".to_owned()), raw)
+        }
+        (Err(Trouble::Unconfirmed(raw)), Stopped::Timeout { .. } | Stopped::Cancelled) if effects => {
             let grace = ctx.limits.stop_grace_ms.div_ceil(1_000);
-            (
-                End::Unknown(format!(
-                    "it was told to stop and its end couldn't be confirmed within {grace} s"
-                )),
-                raw,
-            )
+            let why = format!("it was told to stop and its end couldn't be confirmed within {grace} s");
+            (End::Unknown(why), raw)
         }
         (Err(Trouble::Unconfirmed(raw)), Stopped::Timeout { after_ms }) => {
             let message = format!("gave no result within {} s, its time limit", after_ms.div_ceil(1_000));
@@ -130,6 +129,12 @@ fn settle(cleared: &Cleared, result: Result<Raw, Trouble>, stopped: Stopped, ctx
 /// Words, limit, redaction and spilling, the same for every tool.
 fn post(end: End, raw: Raw, ctx: &Ctx) -> Finished {
     let Raw { value, text, effects, mut blobs, seen } = raw;
+    let end = match end {
+        End::Failed(error) => End::Failed(without_secrets(error, ctx)),
+        End::Fault(error) => End::Fault(without_secrets(error, ctx)),
+        End::Unknown(why) => End::Unknown(ctx.secrets.redact(&why)),
+        plain @ (End::Ok | End::Cancelled) => plain,
+    };
     let value = bounded(redacted(value, ctx), &mut blobs, ctx);
     let error = |error: &ToolError| json!({"ok": false, "error": error});
     let (head, value) = match &end {
@@ -171,6 +176,15 @@ pub fn error_text(error: &ToolError) -> String {
     match &error.suggestion {
         Some(then) => format!("Error ({}): {}\n{then}", error.code, error.message),
         None => format!("Error ({}): {}", error.code, error.message),
+    }
+}
+
+/// An error that may be shown and kept.
+pub(crate) fn without_secrets(error: ToolError, ctx: &Ctx) -> ToolError {
+    ToolError {
+        code: error.code,
+        message: ctx.secrets.redact(&error.message),
+        suggestion: error.suggestion.map(|text| ctx.secrets.redact(&text)),
     }
 }
 

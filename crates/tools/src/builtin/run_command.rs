@@ -23,7 +23,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -36,6 +36,9 @@ const DRAIN: Duration = Duration::from_secs(1);
 const MAX_FILES: usize = 16;
 /// Largest such file.
 const FILE_BYTES: u64 = 1 << 20;
+
+/// The shell's name for the model.
+const SHELL: &str = if cfg!(windows) { "PowerShell" } else { "bash" };
 
 /// Runs a command.
 pub(crate) struct RunCommand(Declared);
@@ -50,7 +53,7 @@ struct Args {
 impl Default for RunCommand {
     fn default() -> Self {
         let properties = json!({
-            "command": {"type": "string", "minLength": 1, "description": "Run by bash in the folder, e.g. \"ls -l\"."},
+            "command": {"type": "string", "minLength": 1, "description": format!("Run by {SHELL} in the folder, e.g. \"ls\".")},
             "timeout_ms": {"type": "integer", "minimum": 1, "description": "Default 120000, at most 600000."}
         });
         Self(Declared {
@@ -135,13 +138,10 @@ enum SeenBy {
 }
 
 fn order(command: &str, hold: Hold, seen_by: SeenBy, ctx: &Ctx) -> Order {
-    let bash = Path::new("/bin/bash");
-    let shell = if bash.exists() { "/bin/bash" } else { "/bin/sh" };
-    // The outer shell only joins both outputs, in the order they are written, and becomes the inner one.
-    let args = ["-c", "exec \"$0\" -c \"$1\" 2>&1", shell, command];
+    let (program, args) = shell(command);
     Order {
-        program: "/bin/sh".into(),
-        args: args.map(str::to_owned).to_vec(),
+        program,
+        args,
         env: scrubbed(
             std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
@@ -155,6 +155,24 @@ fn order(command: &str, hold: Hold, seen_by: SeenBy, ctx: &Ctx) -> Order {
         },
         hold,
     }
+}
+
+/// The shell and its arguments.
+#[cfg(not(windows))]
+fn shell(command: &str) -> (PathBuf, Vec<String>) {
+    let shell = if Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" };
+    // The outer shell only joins both outputs, in the order they are written, and becomes the inner one.
+    let args = ["-c", "exec \"$0\" -c \"$1\" 2>&1", shell, command];
+    ("/bin/sh".into(), args.map(str::to_owned).to_vec())
+}
+
+/// The shell and its arguments.
+#[cfg(windows)]
+fn shell(command: &str) -> (PathBuf, Vec<String>) {
+    let root = std::env::var("SystemRoot").unwrap_or_else(|_| "C:\\Windows".to_owned());
+    let program = Path::new(&root).join("System32\\WindowsPowerShell\\v1.0\\powershell.exe");
+    let joined = format!("& {{\n{command}\n}} 2>&1");
+    (program, ["-NoProfile", "-NonInteractive", "-Command", &joined].map(str::to_owned).to_vec())
 }
 
 fn run(order: &Order, ctx: &Ctx) -> Result<Raw, Trouble> {

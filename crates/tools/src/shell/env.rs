@@ -6,7 +6,9 @@
 use std::path::Path;
 
 /// Variables handed on as they are.
-const HANDED_ON: [&str; 6] = ["LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SYSTEMROOT"];
+const HANDED_ON: [&str; 5] = ["LANG", "LANGUAGE", "TZ", "USER", "LOGNAME"];
+/// Variables without which nothing runs on Windows.
+const WINDOWS: [&str; 6] = ["SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERNAME"];
 
 /// Variables set for every command.
 const SET: [(&str, &str); 16] = [
@@ -37,11 +39,14 @@ pub(crate) fn scrubbed(ours: impl Iterator<Item = (String, String)>, folder: &Pa
         SET.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     let mut path = String::new();
     for (name, value) in ours {
+        // There names have no case; here they do.
+        let name = if cfg!(windows) { name.to_ascii_uppercase() } else { name };
         match name.as_str() {
             "PATH" => path = search_path(&value, folder),
             name if HANDED_ON.contains(&name) || name.starts_with("LC_") => {
                 env.push((name.to_owned(), value))
             }
+            name if cfg!(windows) && WINDOWS.contains(&name) => env.push((name.to_owned(), value)),
             _ => {}
         }
     }

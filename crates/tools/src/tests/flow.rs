@@ -220,7 +220,42 @@ fn schemas_and_structs_know_the_same_fields() {
         let error = call.survey(&rig.ctx).err().map(|error| error.code);
         assert_ne!(error.as_deref(), Some("arguments/invalid"), "{}", spec.name);
         assert_eq!(spec.schema["additionalProperties"], false);
+        // And one that the schema doesn't demand must be one the struct can do without.
+        let required = spec.schema["required"].as_array().unwrap();
+        args.retain(|name, _| required.contains(&json!(name)));
+        let error = rig.check(&spec.name, &json!(args)).survey(&rig.ctx).err().map(|error| error.code);
+        assert_ne!(error.as_deref(), Some("arguments/invalid"), "{}", spec.name);
+        for name in required.iter().map(|name| name.as_str().unwrap()) {
+            let mut less = args.clone();
+            less.remove(name);
+            let error = rig.visible.check(&spec.name, &json!(less).to_string()).unwrap_err();
+            assert!(error.message.contains(&format!("`{name}` is missing")), "{error}");
+        }
     }
+}
+
+#[test]
+fn each_tool_declares_how_it_is_run_and_shown() {
+    let rig = Rig::new();
+    let lines: Vec<String> = rig
+        .visible
+        .names()
+        .map(|name| {
+            let one = rig.visible.declared(name).unwrap();
+            format!("{name} v{} {:?} {:?}", one.version, one.concurrency, one.view)
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @"
+    ask_user v1 Exclusive Plain
+    delete_path v1 Parallel Plain
+    edit_file v1 Parallel Diff
+    list_files v1 Parallel Plain
+    read_file v1 Parallel Plain
+    run_command v1 Exclusive Terminal
+    search_files v1 Parallel Plain
+    update_plan v1 Exclusive Plain
+    write_file v1 Parallel Diff
+    ");
 }
 
 #[test]
@@ -355,6 +390,9 @@ fn i16_secrets_stand_in_no_result() {
     let read = rig.call("read_file", json!({"path": "k.env"}));
     assert_eq!(read.text, "KEY=[secret removed]\n");
     assert!(!read.value.to_string().contains("hunter2"));
+    let wrong = json!({"path": "k.env", "old_text": "KEY=hunter2hunter3", "new_text": "x"});
+    let near = rig.error("edit_file", wrong);
+    assert!(near.suggestion.is_some_and(|text| text.contains("KEY=[secret removed]")));
     let run = rig
         .call("run_command", json!({"command": "cat k.env; base64 k.env; printf 'hunter2\\033[0mhunter2'"}));
     assert!(!run.text.contains("hunter2hunter2") && !run.value.to_string().contains("hunter2hunter2"));
