@@ -1,4 +1,6 @@
 //! Small makers of messages and answers that the unit tests of several files share.
+//!
+//! They hold no expectation of their own; each test says what it expects where it stands.
 
 use domain::model::{Block, CallResult, Message, ModelDelta, ModelError, ModelSnapshot, Outcome, ToolSpec};
 use serde_json::json;

@@ -1,3 +1,7 @@
+//! Anthropic Messages both ways: the bytes of requests with their markers, and streams that break the rules.
+//!
+//! Signed thinking must come back byte for byte; repeats must change nothing; breaks must fail the attempt.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,8 @@
+//! Chat Completions both ways: the bytes of requests, and streams of careless servers.
+//!
+//! Fragments of calls are the largest part, because servers number and name them in the most ways; what isn't certain
+//! must be an error and never a guess.
+
 use serde_json::json;
 
 use super::*;

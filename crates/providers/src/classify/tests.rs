@@ -1,3 +1,7 @@
+//! Error bodies of many providers and the class, window and words they become.
+//!
+//! The bodies are in the shapes that providers and proxies send; what recovery does follows from the class alone.
+
 use super::*;
 
 fn fail(status: u16, body: &str) -> ModelError {

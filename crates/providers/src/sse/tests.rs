@@ -1,3 +1,7 @@
+//! Event streams cut everywhere: line ends, marks, comments, broken text, bounds.
+//!
+//! Each case is read in seven chunk sizes, and a law says that no cut changes the events.
+
 use proptest::prelude::*;
 
 use super::*;

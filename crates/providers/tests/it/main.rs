@@ -1,4 +1,6 @@
 //! Tests of the crate from outside: recorded answers of real servers, and a server on loopback that plays tricks.
+//!
+//! One binary; nothing here reaches beyond this machine, and a test that needs its own environment starts itself again.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,6 @@
-//! Sending through the real transport in tests.
+//! Sending through the real transport in tests, with one key whose value must be seen in the header only.
+//!
+//! The timers are the real ones: a test that reaches one of them fails by its own, shorter patience.
 
 use std::sync::Arc;
 use std::time::SystemTime;

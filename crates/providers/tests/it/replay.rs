@@ -1,4 +1,6 @@
 //! Recordings of real servers, replayed byte for byte over a socket, whole and in the smallest pieces.
+//!
+//! What they become is one snapshot, to be read by people; both cuts must give the same.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

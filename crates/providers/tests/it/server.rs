@@ -1,4 +1,6 @@
 //! A server that answers each connection as told: bytes in any cut, a reset, a close, silence.
+//!
+//! It speaks no HTTP of its own, so that a test can send what no HTTP library would.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,4 +1,6 @@
 //! Trust and proxies, which come from the environment: each case runs in a process of its own.
+//!
+//! The certificates in `tests/tls` belong to an authority whose key was thrown away; they are good for nothing else.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

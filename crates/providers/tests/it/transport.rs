@@ -1,11 +1,14 @@
 //! The transport against a server that misbehaves in every way that was met.
+//!
+//! Each failure must have its class, keep the text that had arrived, and show nothing of the key.
 
-use domain::model::{Block, ErrorClass, ModelError};
-use providers::SendError;
+use domain::model::{Block, ErrorClass, ModelDelta, ModelError};
+use providers::presets::capabilities;
+use providers::{Partial, Request, SendError, Sink};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::net::{KEY, connection, http, send, send_over};
+use crate::net::{KEY, body, connection, http, send, send_over};
 use crate::server::{Act, CHUNKED, EVENT_STREAM, PATIENCE, Server, answer, chunk};
 
 const CHAT: &str = "openai-chat";
@@ -216,6 +219,28 @@ async fn r_mod_18_cancelling_ends_a_request_at_once() {
     assert_eq!(server.requests().len(), 0, "nothing is sent after a cancel");
 }
 
+/// Cancels as soon as something is shown, as a person would.
+struct Impatient(CancellationToken);
+
+impl Sink for Impatient {
+    fn delta(&mut self, _delta: ModelDelta) {
+        self.0.cancel();
+    }
+}
+
+#[tokio::test]
+async fn r_mod_18_cancelling_in_mid_answer_keeps_what_had_arrived() {
+    let begun = [EVENT_STREAM, "data: {\"choices\":[{\"delta\":{\"content\":\"so far\"}}]}\n\n"].concat();
+    let (_server, base) = against(vec![vec![Act::Send(begun.into_bytes()), Act::Hang]]).await;
+    let (connection, cancel) = (connection(CHAT, &base), CancellationToken::new());
+    let model = capabilities(&connection, "model-1", None);
+    let body = body(&model);
+    let request = Request { connection: &connection, model: &model, body: &body, conversation: "ses" };
+    let (http, mut sink) = (http(), Impatient(cancel.clone()));
+    let result = timeout(PATIENCE, http.send(request, &mut sink, &cancel)).await.unwrap();
+    assert_eq!(result, Err(SendError::Cancelled(Partial { text: "so far".into(), usage: None })));
+}
+
 #[tokio::test]
 async fn x12_an_answer_that_never_ends_is_bounded() {
     let mut stream = EVENT_STREAM.as_bytes().to_vec();
@@ -245,11 +270,12 @@ async fn x14_arguments_of_50_mb_break_the_attempt_only() {
 
 #[tokio::test]
 async fn no_key_means_no_header_and_anthropic_has_its_own() {
-    let (server, base) = against(vec![vec![Act::Send(answer("401 Unauthorized", "", "{}"))]]).await;
+    let refused = format!("{{\"error\":{{\"message\":\"bad key {KEY}\"}}}}");
+    let (server, base) = against(vec![vec![Act::Send(answer("401 Unauthorized", "", &refused))]]).await;
     let mut connection = connection("anthropic-messages", &base);
     let cancel = CancellationToken::new();
     let error = error_of(send_over(&http(), &connection, &cancel).await.0);
-    assert_eq!(error.class, ErrorClass::Auth);
+    assert_eq!((error.class, error.message.as_str()), (ErrorClass::Auth, "bad key [key] (HTTP 401)"));
     connection.key = None;
     drop(send_over(&http(), &connection, &cancel).await);
     let requests = server.requests();

@@ -1,3 +1,7 @@
+//! Scripts played in virtual time: order, conditions, pacing, failures, cancelling.
+//!
+//! A script must behave the same in every process, so continuing in a fresh one is part of the cases.
+
 use super::*;
 use crate::dialect::{Body, Dialect, Markers};
 use crate::scripted::{NAME, Scripted};
