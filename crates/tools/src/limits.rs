@@ -82,3 +82,20 @@ impl Default for Limits {
 
 /// Output of a command that goes to the model, before cleaning leaves it shorter.
 pub const COMMAND_TEXT_BYTES: usize = 30 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_settings_and_a_misspelt_one_is_an_error() {
+        let given = serde_json::from_str::<Limits>(r#"{"read_lines": 10}"#).unwrap();
+        assert_eq!(given, Limits { read_lines: 10, ..Limits::default() });
+        assert!(serde_json::from_str::<Limits>(r#"{"read_linse": 10}"#).is_err());
+        let all = serde_json::to_value(Limits::default()).unwrap();
+        assert!(
+            all.as_object().unwrap().values().all(|one| one.as_u64().is_some_and(|n| n > 0)),
+            "finite, none of them off"
+        );
+    }
+}

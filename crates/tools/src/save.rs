@@ -112,6 +112,8 @@ pub(crate) fn save(place: &Place, target: &Target, bytes: &[u8]) -> Result<(), T
             let dir = place.parent_of(path).map_err(fail)?;
             let file = open_to_write(&dir, path)?;
             let meta = file.metadata().map_err(fail)?;
+            // What was opened counts, not what stood there before.
+            regular(path, &meta)?;
             if meta.nlink() > 1 {
                 return in_place(file, bytes).map_err(fail);
             }

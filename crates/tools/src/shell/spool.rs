@@ -228,6 +228,19 @@ mod tests {
         assert_eq!(excerpt.left_out, 32 * 65_536 - (30 << 10));
     }
 
+    #[test]
+    fn x08_empty_lines_and_progress_bars_cost_no_more_than_text() {
+        let begun = std::time::Instant::now();
+        let (_, spool) = spooled(1 << 20, &vec![[b'\n'; 65_536].as_slice(); 153]);
+        let left_out = spool.excerpt(1_000).left_out;
+        assert!((153 * 65_536 - 1_000..153 * 65_536 - 900).contains(&left_out), "{left_out}");
+        let bar: Vec<u8> = (0..100_000).flat_map(|n| format!("\r{n} of 100000").into_bytes()).collect();
+        assert_eq!(spooled(1 << 20, &[&bar[..200_000]]).1.excerpt(1_000).text.lines().count(), 1);
+        let (_, spool) = spooled(1 << 20, &bar.chunks(13).collect::<Vec<_>>());
+        assert!(spool.excerpt(1_000).text.ends_with("99999 of 100000"));
+        assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+    }
+
     proptest! {
         #[test]
         fn x07_the_ring_keeps_exactly_the_ends(bytes in proptest::collection::vec(any::<u8>(), 0..300), step in 1usize..50, half in 1u64..40) {
