@@ -134,7 +134,12 @@ test('a81_what_a_person_or_a_tool_wrote_stays_text', async () => {
   const said = render(Said, { text: hostile, more: 'more' });
   expect(said.container.querySelector('img')).toBeNull();
   const calls = [
-    call('1', hostile, { path: hostile }, { output: `${hostile}${String.fromCharCode(0x202e)}`, state: 'failed', error: hostile }),
+    call(
+      '1',
+      hostile,
+      { path: hostile },
+      { output: `${hostile}${String.fromCharCode(0x202e)}`, state: 'failed', error: hostile },
+    ),
   ];
   const steps = render(Steps, { t: en, calls });
   await userEvent.click(screen.getByText(`Used “${hostile}”`));

@@ -36,8 +36,10 @@ export class Failure extends Error {
 export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   if (isApiError(thrown)) return new Failure(thrown);
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new Failure({ code: 'page/lost', message, hint: null });
+  // Our own error while handling an answer isn't the other side's silence.
+  if (thrown instanceof Error)
+    return new Failure({ code: 'page/broken', message: thrown.message, hint: null });
+  return new Failure({ code: 'page/lost', message: String(thrown), hint: null });
 }
 
 /** Asks and expects one kind of reply; any other kind is a failure, never a guess. */

@@ -1,5 +1,5 @@
 // The stand-in as the development page and screenshots use it. The address says what it looks like:
-// `?lang=zh&theme=dark&size=large&empty=1&problem=1`.
+// `?lang=zh&theme=dark&size=large&empty=1&problem=1&heavy=1&only=ses_done`.
 import { FakeBackend } from './fake';
 import { heavyViews } from './heavy';
 import { sampleWorld } from './sample';
@@ -30,6 +30,8 @@ export function demoBackend(query: URLSearchParams): FakeBackend {
       });
     }
   }
+  const only = query.get('only');
+  if (only !== null) world.summaries = world.summaries.filter((line) => line.id === only);
   const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms * pace));
   const script = story(language === 'zh-CN' ? zh : en, now);
   const backend = new FakeBackend({ ...world, script, pause, now });

@@ -1,6 +1,6 @@
 // Blocks, hostile Markdown and slow patterns: streamed text ends as whole text would, nothing acts, nothing hangs.
 import { expect, test } from 'vitest';
-import { HOSTILE_MARKDOWN, hugeAnswer } from '../../protocol/fake/heavy';
+import { HOSTILE_MARKDOWN, hugeAnswer } from '../../corpus/markdown';
 import { Blocks, type Block } from './blocks';
 import { highlight } from './highlight';
 import { renderMarkdown } from './render';

@@ -1,0 +1,70 @@
+// Every screen of the page, and how to get there.
+import type { Page } from 'playwright-core';
+import { openSession, settle } from './page';
+
+export interface Screen {
+  name: string;
+  query: string;
+  go: (page: Page) => Promise<void>;
+}
+
+const session =
+  (title: string, more: (page: Page) => Promise<void> = async () => {}) =>
+  async (page: Page) => {
+    await openSession(page, new RegExp(title));
+    await more(page);
+    await settle(page);
+  };
+
+const settings = (section: number) => async (page: Page) => {
+  await page.getByRole('button', { name: /^(Settings|设置)$/ }).click();
+  await page.getByRole('navigation').getByRole('listitem').nth(section).getByRole('button').click();
+  await settle(page);
+};
+
+export const SCREENS: readonly Screen[] = [
+  { name: 'welcome', query: 'empty=1', go: async () => {} },
+  { name: 'welcome with sessions', query: '', go: async () => {} },
+  { name: 'working session', query: '', go: session('Order form on phones') },
+  { name: 'approval', query: '', go: session('Christmas') },
+  { name: 'question', query: '', go: session('Rename') },
+  { name: 'unknown outcome', query: '', go: session('Totals') },
+  { name: 'failed turn', query: '', go: session('citation') },
+  { name: 'finished session', query: '', go: session('Faster photo') },
+  {
+    name: 'unfolded steps',
+    query: '',
+    go: session('Order form on phones', async (page) => {
+      for (const step of await page.locator('details.step > summary').all()) await step.click();
+    }),
+  },
+  {
+    name: 'menu of modes',
+    query: '',
+    go: session('Faster photo', (page) => page.locator('[aria-haspopup=menu]').first().click()),
+  },
+  {
+    name: 'changes',
+    query: '',
+    go: session('Faster photo', async (page) => {
+      await page.getByRole('tab', { name: /Changes/ }).click();
+      await page.locator('.file').first().click();
+      await page.getByRole('table').waitFor();
+    }),
+  },
+  {
+    name: 'link',
+    query: '',
+    go: session('Faster photo', (page) => page.locator('.md-link').first().click()),
+  },
+  {
+    name: 'tour',
+    query: 'empty=1',
+    go: async (page) => {
+      await page.getByRole('button', { name: /tour/ }).click();
+      await page.getByRole('note').first().waitFor();
+    },
+  },
+  { name: 'models and keys', query: 'problem=1', go: settings(0) },
+  { name: 'appearance', query: '', go: settings(1) },
+];

@@ -1,0 +1,12 @@
+// Tests of the built page in a real browser: layout, policy, accessibility, cost. They need Chromium on the machine.
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    environment: 'node',
+    include: ['browser/**/*.test.ts'],
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+});
