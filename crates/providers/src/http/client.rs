@@ -24,12 +24,31 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Clients by their way out.
 #[derive(Debug, Default)]
-pub(crate) struct Clients(Mutex<HashMap<Proxy, Client>>);
+pub(crate) struct Clients(Mutex<HashMap<Way, Client>>);
+
+/// How a connection leaves this process.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Way {
+    /// Plain HTTP to this machine: it needs no certificates, and works where the system has none.
+    Plain,
+    /// Anything else.
+    By(Proxy),
+}
+
+impl Way {
+    fn of(connection: &Connection) -> Self {
+        match (connection.is_loopback(), connection.base_url.scheme()) {
+            (true, "http") => Self::Plain,
+            (true, _) => Self::By(Proxy::Direct),
+            (false, _) => Self::By(connection.proxy.clone()),
+        }
+    }
+}
 
 impl Clients {
     /// The client for this connection, built at its first use.
     pub(crate) fn of(&self, connection: &Connection) -> Result<Client, ModelError> {
-        let way = if connection.is_loopback() { Proxy::Direct } else { connection.proxy.clone() };
+        let way = Way::of(connection);
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&way) {
             return Ok(client.clone());
@@ -40,7 +59,7 @@ impl Clients {
     }
 }
 
-fn build(way: &Proxy) -> Result<Client, ModelError> {
+fn build(way: &Way) -> Result<Client, ModelError> {
     // Err means that a provider is already installed, which is all we want.
     let _already = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
@@ -49,11 +68,11 @@ fn build(way: &Proxy) -> Result<Client, ModelError> {
         .retry(reqwest::retry::never())
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_keepalive(Duration::from_secs(30));
-    let builder = extra_roots(builder)?;
     let builder = match way {
-        Proxy::System => builder,
-        Proxy::Direct => builder.no_proxy(),
-        Proxy::Url(url) => builder.proxy(
+        Way::Plain => builder.no_proxy().tls_certs_only([]),
+        Way::By(Proxy::System) => extra_roots(builder)?,
+        Way::By(Proxy::Direct) => extra_roots(builder)?.no_proxy(),
+        Way::By(Proxy::Url(url)) => extra_roots(builder)?.proxy(
             reqwest::Proxy::all(url)
                 .map_err(|error| network(format!("the proxy `{url}` can't be used: {}", cause(&error))))?
                 .no_proxy(reqwest::NoProxy::from_env()),

@@ -52,10 +52,17 @@ impl Http {
 
     /// The local servers that answer at their default address, with their models.
     pub async fn discover_local(&self) -> Vec<(&'static Preset, Vec<ListedModel>)> {
-        let asked = presets().iter().filter(|preset| preset.local).map(async |preset| {
-            let connection = preset.connect(None, None, Proxy::Direct).ok()?;
+        let local = presets().iter().filter(|preset| preset.local);
+        let places =
+            local.filter_map(|preset| Some((preset, preset.connect(None, None, Proxy::Direct).ok()?)));
+        self.answering(places.collect()).await
+    }
+
+    /// Those of these places that answer at once with a list of models.
+    pub async fn answering<T>(&self, places: Vec<(T, Connection)>) -> Vec<(T, Vec<ListedModel>)> {
+        let asked = places.into_iter().map(async |(place, connection)| {
             let listed = timeout(LOCAL_TIME, self.ask_for_models(&connection)).await.ok()?;
-            Some((preset, listed.ok()?))
+            Some((place, listed.ok()?))
         });
         join_all(asked).await.into_iter().flatten().collect()
     }

@@ -128,6 +128,18 @@ fn p41_the_authority_of_ssl_cert_file_is_trusted() {
     );
 }
 
+#[test]
+fn a_plain_server_on_this_machine_needs_no_certificates() {
+    if let Some(target) = asked() {
+        return report(&target);
+    }
+    let (port, at_local) = plain_server();
+    let nothing = [("SSL_CERT_FILE", "/nonexistent/ca.pem"), ("SSL_CERT_DIR", "/nonexistent")];
+    let name = "tls::a_plain_server_on_this_machine_needs_no_certificates";
+    assert_eq!(elsewhere(name, &format!("http://127.0.0.1:{port}"), &nothing), "reached");
+    assert_eq!(at_local.recv_timeout(PATIENCE).unwrap(), "POST /v1/chat/completions HTTP/1.1");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn p40_the_systems_store_decides_and_a_refusal_says_why() {

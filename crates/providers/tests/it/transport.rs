@@ -303,3 +303,15 @@ async fn models_are_listed_and_a_page_is_not_a_list() {
     assert_eq!((error.class, error.message.as_str()), (ErrorClass::Auth, "bad key [key] (HTTP 401)"));
     assert!(server.requests()[0].starts_with("GET /v1/models "));
 }
+
+#[tokio::test]
+async fn only_servers_that_answer_with_models_are_found() {
+    let list = answer("200 OK", "", r#"{"data":[{"id":"a"}]}"#);
+    let (_llama, there) = against(vec![vec![Act::Send(list)]]).await;
+    let (_other, page) = against(vec![vec![Act::Send(answer("200 OK", "", "<html>"))]]).await;
+    let absent = there.replace("127.0.0.1", "127.0.0.2");
+    let places = [("there", &there), ("page", &page), ("absent", &absent)];
+    let places = places.into_iter().map(|(name, base)| (name, connection(CHAT, base))).collect();
+    let found: Vec<&str> = http().answering(places).await.into_iter().map(|(name, _)| name).collect();
+    assert_eq!(found, ["there"]);
+}
