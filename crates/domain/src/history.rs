@@ -8,7 +8,7 @@
 use crate::event::Fact;
 use crate::ids::CallId;
 use crate::model::{Block, CallResult, Message};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// Events that can't be sent to a model as they stand.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -108,24 +108,21 @@ impl Builder {
 /// What is wrong with messages that would be sent, if anything: the shape every provider demands.
 #[must_use]
 pub fn unsendable(messages: &[Message]) -> Option<String> {
-    let mut owed: BTreeMap<&str, ()> = BTreeMap::new();
+    let mut owed: BTreeSet<&str> = BTreeSet::new();
     for message in messages {
         match message {
             Message::Assistant(blocks) => {
                 if !owed.is_empty() {
                     return Some("an answer follows calls without results".into());
                 }
-                for block in blocks {
-                    if let Block::Call { provider_call_id, .. } = block
-                        && owed.insert(provider_call_id, ()).is_some()
-                    {
-                        return Some(format!("call id {provider_call_id} stands twice in one answer"));
-                    }
+                if let Some(problem) = unfit(blocks) {
+                    return Some(problem);
                 }
+                owed.extend(call_ids(blocks));
             }
             Message::Results(results) => {
                 for result in results {
-                    if owed.remove(result.provider_call_id.as_str()).is_none() {
+                    if !owed.remove(result.provider_call_id.as_str()) {
                         return Some(format!("result of {} without its call", result.provider_call_id));
                     }
                 }
@@ -139,3 +136,24 @@ pub fn unsendable(messages: &[Message]) -> Option<String> {
     }
     (!owed.is_empty()).then(|| "calls without results at the end".into())
 }
+
+/// What is wrong with the blocks of one answer, if anything: it says nothing and calls nothing, or an id stands twice.
+#[must_use]
+pub fn unfit(blocks: &[Block]) -> Option<String> {
+    let mut ids = BTreeSet::new();
+    if let Some(twice) = call_ids(blocks).find(|id| !ids.insert(*id)) {
+        return Some(format!("call id {twice} stands twice in one answer"));
+    }
+    let says = blocks.iter().any(|block| matches!(block, Block::Text { text } if !text.trim().is_empty()));
+    (ids.is_empty() && !says).then(|| "an empty answer".into())
+}
+
+fn call_ids(blocks: &[Block]) -> impl Iterator<Item = &str> {
+    blocks.iter().filter_map(|block| match block {
+        Block::Call { provider_call_id, .. } => Some(provider_call_id.as_str()),
+        Block::Text { .. } | Block::Reasoning { .. } => None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

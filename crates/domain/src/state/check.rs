@@ -217,8 +217,13 @@ fn step_end(state: &State, e: &StepEnd) -> Verdict {
     let attempting = matches!(step.phase, StepPhase::Attempting { .. });
     require(!attempting, "step/children_first", || "an attempt is open".into())?;
     require(step.calls.iter().all(Call::ended), "step/children_first", || "a call is open".into())?;
+    let kept = state.inbox.iter().find(|waiting| waiting.reserved.as_ref() == Some(&step.id));
+    require(kept.is_none(), "inbox/owned", || {
+        "a message it claimed is neither included nor released".into()
+    })?;
     let answered = match &step.phase {
-        StepPhase::Answered { announced, .. } => {
+        StepPhase::Answered { announced, unsettled, .. } => {
+            require(unsettled.is_none(), "step/children_first", || "the attempt isn't settled".into())?;
             require(announced.len() == step.calls.len(), "call/all_proposed", || {
                 "a call was never proposed".into()
             })?;
@@ -298,8 +303,8 @@ fn attempt_end(state: &State, e: &AttemptEnd) -> Verdict {
         // `assistant/accepted` comes first in the same transaction.
         AttemptEndKind::Accepted => {
             let step = open_step(state)?;
-            let fits = matches!(step.phase, StepPhase::Answered { .. }) && step.calls.is_empty();
-            require(fits, "attempt/accepted", || "no answer was accepted".into())
+            let fits = matches!(&step.phase, StepPhase::Answered { unsettled: Some(open), .. } if *open == e.attempt);
+            require(fits, "attempt/accepted", || format!("{} has no accepted answer to settle", e.attempt))
         }
         AttemptEndKind::Unaccepted { .. }
         | AttemptEndKind::Failed { .. }
@@ -311,13 +316,15 @@ fn attempt_end(state: &State, e: &AttemptEnd) -> Verdict {
 fn accepted(state: &State, e: &AssistantAccepted) -> Verdict {
     attempting(state, &e.attempt)?;
     let fits = matches!(e.stop, crate::model::StopReason::Stop | crate::model::StopReason::ToolCalls);
-    require(fits, "answer/stop", || format!("{:?} is never accepted", e.stop))
+    require(fits, "answer/stop", || format!("{:?} is never accepted", e.stop))?;
+    let problem = crate::history::unfit(&e.blocks);
+    require(problem.is_none(), "answer/shape", || problem.unwrap_or_default())
 }
 
 fn tool_call(state: &State, e: &ToolCall) -> Verdict {
     let step = open_step(state)?;
-    let StepPhase::Answered { announced, .. } = &step.phase else {
-        return violation("call/announced", "no answer was accepted");
+    let StepPhase::Answered { announced, unsettled: None, .. } = &step.phase else {
+        return violation("call/announced", "no answer was accepted and settled");
     };
     let at = step.calls.len();
     require(usize::try_from(e.index) == Ok(at), "call/order", || format!("{} after {at}", e.index))?;

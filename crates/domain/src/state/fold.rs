@@ -253,7 +253,11 @@ fn attempt_end(state: &mut State, e: &AttemptEnd) {
         Settled::Unknown => state.usage.unknown += 1,
     }
     with_step(state, |step| match &e.end {
-        AttemptEndKind::Accepted => {}
+        AttemptEndKind::Accepted => {
+            if let StepPhase::Answered { unsettled, .. } = &mut step.phase {
+                *unsettled = None;
+            }
+        }
         AttemptEndKind::Failed { error, retry: Some(retry) } => {
             step.phase = StepPhase::Backoff { retry: *retry, class: error.class };
         }
@@ -273,7 +277,7 @@ fn accepted(step: &mut Step, e: &AssistantAccepted) {
             crate::model::Block::Text { .. } | crate::model::Block::Reasoning { .. } => None,
         })
         .collect();
-    step.phase = StepPhase::Answered { stop: e.stop, announced };
+    step.phase = StepPhase::Answered { stop: e.stop, announced, unsettled: Some(e.attempt.clone()) };
 }
 
 fn tool_call(state: &mut State, e: &ToolCall) {
@@ -359,6 +363,8 @@ fn adopted(turn: &mut Turn, epoch: u64) {
         if let CallPhase::Started { semantics: Semantics::None { retry: true }, .. } = call.phase {
             call.phase = CallPhase::Proposed;
             call.decision = None;
+            // A yes was for one execution; that one may have happened.
+            call.approval = None;
         }
     }
 }

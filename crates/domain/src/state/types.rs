@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 1;
+pub const STATE_VERSION: u32 = 2;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
@@ -170,6 +170,8 @@ pub enum StepPhase {
         stop: StopReason,
         /// Ids of the calls the answer announced, in order.
         announced: Vec<String>,
+        /// The attempt it came from, until that is settled.
+        unsettled: Option<AttemptId>,
     },
     /// No answer will be accepted; only the end is missing.
     Exhausted,
