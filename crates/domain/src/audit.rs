@@ -163,3 +163,6 @@ impl Audit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

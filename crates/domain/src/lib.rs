@@ -13,3 +13,6 @@ pub mod history;
 pub mod ids;
 pub mod model;
 pub mod state;
+
+#[cfg(test)]
+mod testing;
