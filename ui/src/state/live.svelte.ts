@@ -15,6 +15,8 @@ export class LiveSession {
   fold: SessionFold | null = $state.raw(null);
   /** Why it couldn't be opened, or why the last thing asked of it was refused. */
   problem: Failure | null = $state.raw(null);
+  /** Was it a message that was refused? */
+  unsent = $state(false);
   /** Was it read again after falling behind? */
   resynced = $state(false);
   #backend: Backend;
@@ -53,10 +55,12 @@ export class LiveSession {
       this.#unsent = { text, intent, command: newCommand() };
     }
     const command = this.#unsent.command;
-    return this.#attempt(async () => {
+    const sent = await this.#attempt(async () => {
       await ask(this.#backend, { name: 'send', args: { session: this.id, text, intent, command } }, 'sent');
       this.#unsent = null;
     });
+    this.unsent = !sent;
+    return sent;
   }
 
   interrupt(): Promise<boolean> {
@@ -97,6 +101,7 @@ export class LiveSession {
   }
 
   async #attempt(run: () => Promise<void>): Promise<boolean> {
+    this.unsent = false;
     try {
       await run();
       this.problem = null;

@@ -45,13 +45,26 @@ test('r_cli_07_following_equals_opening_again_at_every_point', () => {
   expect(snapshot(atOnce)).toEqual(snapshot(followed));
 });
 
-test('r_cli_04_what_was_folded_is_passed_over', () => {
+test('r_cli_04_what_is_older_than_the_view_is_passed_over', () => {
   const fold = new SessionFold(blank());
   fold.apply(3, patches.slice(0, 3));
   const before = snapshot(fold);
-  fold.apply(3, patches.slice(2, 3));
+  fold.apply(2, patches.slice(2, 3));
   fold.apply(1, patches.slice(0, 1));
   expect(snapshot(fold)).toEqual(before);
+});
+
+test('pieces that stream before they are recorded are shown at once', () => {
+  const fold = new SessionFold(blank());
+  fold.apply(2, patches.slice(0, 2));
+  fold.apply(2, [{ kind: 'text', key: 'b', text: 'One ' }]);
+  fold.apply(2, [{ kind: 'text', key: 'b', text: 'two' }]);
+  const body = fold.cell('b')?.body;
+  expect(body?.kind === 'answer' && body.text).toBe('One two');
+  // Whoever joins in the middle gets the whole entry first, so nothing is doubled.
+  fold.apply(2, [{ kind: 'entry', entry: answer('b', 2, 'One two', true) }]);
+  const again = fold.cell('b')?.body;
+  expect(again?.kind === 'answer' && again.text).toBe('One two');
 });
 
 test('d21_text_touches_only_its_own_cell', () => {

@@ -72,9 +72,12 @@ export class SessionFold {
     this.open = this.cells.filter((cell) => needsPerson(cell.body)).map((cell) => cell.key);
   }
 
-  /** Folds patches up to and including `seq` in; what was folded before is passed over. */
+  /**
+   * Folds patches up to and including `seq` in. What is older than the view is passed over; pieces that stream before
+   * they are recorded carry the number of the last event, and come once.
+   */
   apply(seq: number, patches: readonly Patch[]): void {
-    if (seq <= this.seq) return;
+    if (seq < this.seq) return;
     for (const patch of patches) this.#patch(patch);
     this.seq = seq;
   }

@@ -100,7 +100,6 @@ export const en = {
     tourText:
       'The answers are written in advance. The files, the questions, the steps and the differences are real, in a sample folder.',
     tourPrompt: 'Show me how this works.',
-    lost: 'The connection to Daybook was lost and is back. The conversation was read again from the record.',
     retrying: (why: string, seconds: number, attempt: number) =>
       `${why} Trying again in ${seconds} s (attempt ${attempt}).`,
     stopping: 'Stopping. What already runs is brought to an end first.',
@@ -457,7 +456,16 @@ export const en = {
     lookalike: 'The name contains letters that can look like others.',
   },
   failures: {
-    title: 'That didn’t work',
+    title: 'That didn’t work.',
+    'app/closing': 'Daybook is closing.',
+    'approval/expired': 'This was asked too long ago. It will be asked anew if it is still wanted.',
+    'inbox/full': 'Too many messages wait already.',
+    'message/too_long': 'The message is too long. Say it in smaller parts.',
+    'mode/no_cage': 'Commands can’t be caged on this computer, so Auto isn’t possible.',
+    'session/damaged': 'A part of this session’s record can’t be read. What comes before it can.',
+    'session/newer': 'This session was written by a newer Daybook. Open it with that one.',
+    'store/full': 'The disk is full. Free some space, then try again.',
+    'store/taken_over': 'Another Daybook writes the record now. Go on in that one.',
     'approval/changed': 'It is no longer what was shown. Look at the new request.',
     'approval/closed': 'This is no longer asked.',
     'folder/busy': 'Another session is writing in this folder.',

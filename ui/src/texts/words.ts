@@ -64,6 +64,7 @@ export function callVerb(kind: CallKind, state: CallState, n: number, tool: stri
 
 /** Why a request failed: an error class, and who was asked. */
 export function errorWords(cls: string | undefined, who: string | undefined, t: Texts): string {
+  if (cls === 'model/none') return t.composer.connectFirst;
   const words = t.errors as { [name in string]?: unknown };
   const word = cls !== undefined && Object.hasOwn(words, cls) ? words[cls] : undefined;
   if (typeof word === 'function' && cls !== 'said') return String(word(who ?? t.errors.theModel));

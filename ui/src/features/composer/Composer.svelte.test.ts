@@ -84,7 +84,10 @@ test('d06_the_enter_that_commits_is_not_sent_and_the_next_one_sends_once', async
 });
 
 test('words that could not be recorded stay in the field', async () => {
-  const { field } = show({ onsend: () => Promise.resolve(false), problem: 'Daybook didn’t answer.' });
+  const { field } = show({
+    onsend: () => Promise.resolve(false),
+    problem: 'Not sent. Daybook didn’t answer.',
+  });
   await userEvent.type(field, 'keep me{Enter}');
   expect(field).toHaveValue('keep me');
   expect(screen.getByRole('alert')).toHaveTextContent('Not sent. Daybook didn’t answer.');
