@@ -7,7 +7,6 @@
 mod app;
 mod commands;
 mod door;
-mod outbox;
 mod policy;
 mod startup;
 mod subscriptions;

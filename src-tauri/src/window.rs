@@ -119,7 +119,7 @@ async fn take_dropped(window: &WebviewWindow, paths: Vec<PathBuf>) {
 async fn close(window: &WebviewWindow) {
     let app = window.app_handle();
     let shell = window.state::<Shell>();
-    let asked = async { shell.room().await.ok()?.keep_running_when_closed().await.ok() };
+    let asked = async { shell.room().await.ok()?.keep_running_when_closed().ok() };
     let keep = tokio::time::timeout(CLOSE_ANSWER, asked).await.ok().flatten().unwrap_or(false);
     if !keep {
         app.exit(0);
