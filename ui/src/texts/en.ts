@@ -211,6 +211,7 @@ export const en = {
       writing: 'files (it can only read)',
     },
     risk: 'Risk',
+    riskLine: (level: string, why: string) => `${level}: ${why}`,
     risks: ['Low', 'Medium', 'High'],
     riskWhy: {
       write: 'it writes one file',
@@ -301,7 +302,7 @@ export const en = {
       other: (name: string) => `the limit “${name}” was reached`,
     },
     failed: (why: string) => why,
-    took: (time: string) => `after ${time}`,
+    line: (words: string, time: string) => `${words}, after ${time}`,
     goOn: 'Go on',
     goOnText: 'Please go on from where you stopped.',
     tryAgain: 'Try again',

@@ -209,6 +209,7 @@ export const zh: Texts = {
       writing: '任何文件的写入（只能读取）',
     },
     risk: '风险',
+    riskLine: (level, why) => `${level}：${why}`,
     risks: ['低', '中', '高'],
     riskWhy: {
       write: '会写入一个文件',
@@ -298,7 +299,7 @@ export const zh: Texts = {
       other: (name) => `达到上限“${name}”`,
     },
     failed: (why) => why,
-    took: (time) => `用时 ${time}`,
+    line: (words, time) => `${words}，用时 ${time}`,
     goOn: '继续',
     goOnText: '请从停下的地方继续。',
     tryAgain: '重试',

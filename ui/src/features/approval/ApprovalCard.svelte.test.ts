@@ -158,7 +158,7 @@ test('a limit is named only where it is enforced', () => {
 test('facts are worded in the language of the window', () => {
   show({ act: 'delete', facts: { path: 'old.txt' }, can_touch: ['old.txt'], risk: 3, undo: 'no' }, { t: zh });
   expect(screen.getByRole('heading', { name: '删除 old.txt' })).toBeVisible();
-  expect(screen.getByText(/高: 会删除内容/)).toBeVisible();
+  expect(screen.getByText(/高：会删除内容/)).toBeVisible();
 });
 
 test('a81_hostile_facts_are_words', () => {
