@@ -82,10 +82,11 @@ export class Stage {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** A fresh page. `query` says what the stand-in looks like. */
-  async show(query: string, width = 1360, height = 860): Promise<Shown> {
+  /** A fresh page. `query` says what the stand-in looks like; `before` runs ahead of the page's own script. */
+  async show(query: string, width = 1360, height = 860, before: () => void = () => {}): Promise<Shown> {
     if (!this.#browser) throw new Error('the stage is not open');
     const page = await this.#browser.newPage({ viewport: { width, height } });
+    await page.addInitScript(before);
     const evidence: string[] = [];
     page.on('request', (request) => {
       const url = request.url();

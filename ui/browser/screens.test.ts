@@ -36,6 +36,18 @@ for (const theme of ['light', 'dark'] as const) {
   });
 }
 
+test('every screen works with the frozen prototype of the window', async () => {
+  for (const screen of SCREENS) {
+    const { page, evidence } = await stage.show(`lang=en&${screen.query}`, 1360, 860, () => {
+      Object.freeze(Object.prototype);
+    });
+    await screen.go(page);
+    expect(await page.evaluate(() => Object.isFrozen(Object.prototype))).toBe(true);
+    expect(evidence, screen.name).toEqual([]);
+    await page.close();
+  }
+});
+
 test('nothing is cut off or pushed out at any width, in either language', async () => {
   for (const width of [1360, 1000, 760, 480]) {
     for (const lang of ['en', 'zh']) {
