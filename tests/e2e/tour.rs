@@ -1,0 +1,70 @@
+//! The guided tour, from the first window to the difference, as a newcomer takes it.
+
+use crate::driver::wait_until;
+use crate::window::{Place, Window};
+use serde_json::Value;
+
+#[test]
+fn the_tour_goes_from_the_start_to_the_difference() {
+    let window = Window::open(Place::new());
+    window.shows("Drop a project folder here.");
+    window.picture("tour-1-welcome");
+    window.press("button", "Take the tour");
+    window.shows("No AI is involved");
+    begin(&window);
+    window.find("button", "Allow once");
+    let session = only_session(&window);
+    assert!(!menu(&window).contains("5.20"), "nothing is written before the yes");
+    window.picture("tour-2-asked");
+    window.press("button", "Allow once");
+    wait_until("the menu is corrected", || menu(&window).contains("Cinnamon bun").then_some(()));
+    // A command follows, which asks for itself.
+    window.shows("Run a command on this computer");
+    window.press("button", "Allow once");
+    wait_until("the turn ends", || (summary(&window)["state"] == "idle").then_some(()));
+    window.picture("tour-3-done");
+    window.press("tab", "Changes");
+    window.shows("menu.md");
+    window.press("any", "menu.md");
+    window.shows("Cinnamon bun");
+    window.picture("tour-4-difference");
+    let changes = window.command("changes", serde_json::json!({"session": session}));
+    assert_eq!(changes[0]["path"], "menu.md", "{changes}");
+}
+
+/// The tour may begin by itself or wait for the first message.
+fn begin(window: &Window) {
+    wait_until("the tour begins", || {
+        if window.text().contains("This is a guided tour. No AI") && summary(window)["state"] != "idle" {
+            return Some(());
+        }
+        if let Some(send) = window.look("button", "Send") {
+            window.driver().click(&send);
+        }
+        None
+    });
+}
+
+fn summary(window: &Window) -> Value {
+    window.command("sessions", Value::Null)[0].clone()
+}
+
+fn only_session(window: &Window) -> Value {
+    summary(window)["id"].clone()
+}
+
+/// The menu's text as it is on the disk now.
+fn menu(window: &Window) -> String {
+    let tours = window.place().data().join("tour");
+    let mut found = Vec::new();
+    for tour in std::fs::read_dir(tours).expect("the tour has a folder") {
+        for project in std::fs::read_dir(tour.unwrap().path()).expect("a tour has a project") {
+            found.push(
+                std::fs::read_to_string(project.unwrap().path().join("menu.md"))
+                    .expect("the bakery has a menu"),
+            );
+        }
+    }
+    assert_eq!(found.len(), 1, "one tour was begun");
+    found.remove(0)
+}
