@@ -1,0 +1,173 @@
+//! The words of the command line.
+
+use clap::{Args as Arguments, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Daybook from the command line.
+#[derive(Debug, Parser)]
+#[command(name = "daybook", version, about = "Daybook: an agent whose every step is on the record")]
+#[command(after_help = "Exit codes: 0 completed, 1 internal, 2 usage, 3 waiting for a person, a limit or a conflict, \
+4 failed or rejected, 5 cancelled, 6 store or verification trouble.\n\
+Keys come from the keychain, or from DAYBOOK_KEY_<PROVIDER> where this program hosts the work itself.")]
+pub(crate) struct Args {
+    /// The data folder; the platform's own when not given.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Task {
+    /// Run one turn to its end.
+    Exec(Exec),
+    /// Go on with a session that was cut off, until it rests.
+    Resume {
+        /// The session.
+        session: String,
+        /// Print each event as a line of JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say something to a session that works, to be read before its next step.
+    Steer {
+        /// The session.
+        session: String,
+        /// The words.
+        text: String,
+    },
+    /// Stop a session's turn.
+    Interrupt {
+        /// The session.
+        session: String,
+    },
+    /// List the sessions.
+    Sessions {
+        /// One line of JSON each.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what happened in a session.
+    Show {
+        /// The session.
+        session: String,
+        /// The whole view as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a session's events.
+    Log {
+        /// The session.
+        session: String,
+        /// Each event as a line of JSON.
+        #[arg(long)]
+        json: bool,
+        /// From this sequence number on.
+        #[arg(long, default_value_t = 0)]
+        from: u64,
+    },
+    /// List what waits for you: approvals, questions, unknown outcomes.
+    Approvals {
+        /// One line of JSON each.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Allow one call, exactly as it was shown.
+    Approve {
+        /// The approval.
+        id: String,
+        /// The digest that was shown with it.
+        #[arg(long)]
+        digest: String,
+    },
+    /// Don't allow a call.
+    Deny {
+        /// The approval.
+        id: String,
+        /// Why; the model reads it.
+        #[arg(long)]
+        why: Option<String>,
+    },
+    /// Answer a question, or say what became of a call (done, again, skip).
+    Answer {
+        /// The question's or the call's id.
+        id: String,
+        /// The answer.
+        text: String,
+    },
+    /// List the files a session changed.
+    Changes {
+        /// The session.
+        session: String,
+        /// One line of JSON each.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Rebuild every request and every list, and compare; the first difference is exit code 6.
+    Verify {
+        /// Only this session.
+        session: Option<String>,
+    },
+    /// Say what this machine can do: data folder, cage, keychain, providers.
+    Doctor {
+        /// As one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Arguments)]
+pub(crate) struct Exec {
+    /// The folder to work in.
+    #[arg(long, value_name = "DIR", required_unless_present = "session")]
+    pub(crate) folder: Option<PathBuf>,
+    /// A preset (anthropic, openai, deepseek, ollama, …), a dialect with --base-url, or scripted with --script.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+    /// The model's name.
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Where the provider is.
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// What may be done without asking.
+    #[arg(long, value_enum)]
+    pub(crate) mode: Option<Mode>,
+    /// Go on in this session.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Print each event as a line of JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Wait when something must be asked, until `daybook approve`, `deny` or `answer` comes.
+    #[arg(long)]
+    pub(crate) wait_approvals: bool,
+    /// A scripted model's answers, for the provider `scripted`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// What to do.
+    pub(crate) task: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// Ask first.
+    Ask,
+    /// Edit freely.
+    Edit,
+    /// Plan only.
+    Plan,
+    /// Auto.
+    Auto,
+}
+
+impl From<Mode> for api::wire::command::Mode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Ask => Self::Ask,
+            Mode::Edit => Self::Edit,
+            Mode::Plan => Self::Plan,
+            Mode::Auto => Self::Auto,
+        }
+    }
+}

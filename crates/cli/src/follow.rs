@@ -1,0 +1,216 @@
+//! Following a session: its events go by as lines, until its turn ends or it waits for a person.
+//!
+//! Invariant: every event is printed once, in order, and the last line says how it ended.
+
+use crate::exit::{Exit, Failure, of_end};
+use crate::output;
+use crate::way::{Events, Way};
+use api::wire::command::{Command, Reply};
+use api::wire::view::{Activity, EntryBody, SessionView};
+use serde_json::{Value, json};
+
+/// What is being followed.
+pub(crate) struct Follow<'a> {
+    pub(crate) way: &'a Way,
+    pub(crate) session: &'a str,
+    /// Until the turn that reads this message ends; until the session rests where there is none.
+    pub(crate) message: Option<String>,
+    /// Print events as JSON?
+    pub(crate) json: bool,
+    /// Wait for a person as long as it takes?
+    pub(crate) wait: bool,
+    pub(crate) seen: Seen,
+}
+
+/// What went by.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// Has the message been read?
+    included: bool,
+    turn: Option<String>,
+    answer: String,
+    end: Option<Value>,
+}
+
+impl<'a> Follow<'a> {
+    pub(crate) fn new(way: &'a Way, session: &'a str, json: bool) -> Self {
+        Self { way, session, message: None, json, wait: false, seen: Seen::default() }
+    }
+
+    /// Follows to the end, says it, and gives its exit code.
+    pub(crate) async fn to_the_end(mut self, mut events: Events) -> Result<Exit, Failure> {
+        let mut signals = Signals::new()?;
+        let end = loop {
+            let line = tokio::select! {
+                line = events.recv() => line,
+                signal = signals.next() => {
+                    match signal {
+                        Signal::Interrupt => self.interrupt().await?,
+                        Signal::Terminate => self.way.shut().await,
+                    }
+                    if let Signal::Terminate = signal && !self.way.is_host() {
+                        break "cancelled".to_owned();
+                    }
+                    if self.waits().await? {
+                        break "waiting".to_owned();
+                    }
+                    continue;
+                }
+            };
+            match line {
+                Some(line) => {
+                    if let Some(end) = self.take(&line?).await? {
+                        break end;
+                    }
+                }
+                None => break "interrupted".to_owned(),
+            }
+        };
+        self.finish(&end);
+        Ok(of_end(&end))
+    }
+
+    /// Takes one event; the word of the end when it is over.
+    async fn take(&mut self, line: &str) -> Result<Option<String>, Failure> {
+        let parsed: Value = serde_json::from_str(line).map_err(Failure::internal)?;
+        let (kind, payload) = (parsed["event"]["type"].as_str().unwrap_or_default(), &parsed["event"]["payload"]);
+        if self.json {
+            output::line(line);
+        } else {
+            tell(kind, payload);
+        }
+        match kind {
+            "turn/start" => self.seen.turn = payload["turn"].as_str().map(str::to_owned),
+            "user/message" => self.seen.included |= self.message.as_deref() == payload["message"].as_str(),
+            "assistant/accepted" => self.seen.answer = text_of(payload),
+            "turn/end" => return self.ended(payload).await,
+            // From here on it may only wait for a person.
+            "approval/requested" | "question/asked" | "tool/outcome_unknown" | "step/end" | "recovery/adopted" if !self.wait => {
+                if self.waits().await? {
+                    return Ok(Some("waiting".to_owned()));
+                }
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    async fn ended(&mut self, payload: &Value) -> Result<Option<String>, Failure> {
+        let end = &payload["end"];
+        let word = end["reason"].as_str().unwrap_or("failed").to_owned();
+        self.seen.end = Some(end.clone());
+        if self.message.is_some() {
+            return Ok(self.seen.included.then_some(word));
+        }
+        // A turn that was cut off goes on in the next one.
+        Ok(match self.view().await?.activity {
+            Activity::Idle => Some(word),
+            Activity::NeedsYou { .. } if !self.wait => Some("waiting".to_owned()),
+            _ => None,
+        })
+    }
+
+    /// Does it wait for a person, with nothing else going on?
+    pub(crate) async fn waits(&self) -> Result<bool, Failure> {
+        let view = self.view().await?;
+        let works = view.entries.iter().any(|entry| match &entry.body {
+            EntryBody::Calls { calls } => calls.iter().any(|call| call.state == api::wire::view::CallState::Running),
+            _ => false,
+        });
+        // A guest's host may have a person at its window; that one is waited for.
+        Ok(self.way.is_host() && !works && matches!(view.activity, Activity::NeedsYou { .. }))
+    }
+
+    pub(crate) async fn view(&self) -> Result<SessionView, Failure> {
+        match self.way.call(Command::OpenSession { session: self.session.to_owned() }).await? {
+            Reply::Session(view) => Ok(*view),
+            other => Err(Failure::internal(format!("expected a session, got {other:?}"))),
+        }
+    }
+
+    async fn interrupt(&self) -> Result<(), Failure> {
+        self.way.call(Command::Interrupt { session: self.session.to_owned() }).await.map(drop)
+    }
+
+    /// The last line.
+    pub(crate) fn finish(&self, end: &str) {
+        let Seen { turn, answer, end: detail, .. } = &self.seen;
+        if self.json {
+            let done = json!({"done": {"session_id": self.session, "turn": turn, "end": end, "answer": answer}});
+            return output::json(&done);
+        }
+        if !answer.is_empty() {
+            output::line(answer);
+        }
+        if end != "completed" {
+            let message = detail.as_ref().and_then(|end| end["message"].as_str()).unwrap_or_default();
+            output::diagnose(format!("ended: {end} {message}").trim_end());
+            if end == "waiting" {
+                output::diagnose("it waits for a person; see `daybook approvals`");
+            }
+        }
+    }
+}
+
+/// The words of an accepted answer.
+fn text_of(payload: &Value) -> String {
+    let blocks = payload["blocks"].as_array().map_or(&[][..], Vec::as_slice);
+    let texts = blocks.iter().filter(|block| block["kind"] == "text").filter_map(|block| block["text"].as_str());
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Progress for a person who watches.
+fn tell(kind: &str, payload: &Value) {
+    match kind {
+        "tool/call" => {
+            let arguments = payload["checked"]["arguments"].as_str().unwrap_or_default();
+            let short: String = arguments.chars().take(120).collect();
+            output::diagnose(&format!("- {} {short}", payload["name"].as_str().unwrap_or_default()));
+        }
+        "approval/requested" => output::diagnose(&format!(
+            "- asks: {}\n  daybook approve {} --digest {}",
+            payload["facts"]["exact"].as_str().unwrap_or_default().escape_debug(),
+            payload["approval"].as_str().unwrap_or_default(),
+            payload["digest"].as_str().unwrap_or_default()
+        )),
+        "tool/denied" => output::diagnose(&format!("- not allowed ({})", payload["by"].as_str().unwrap_or_default())),
+        "tool/outcome_unknown" => output::diagnose("- nobody knows what that call did"),
+        _ => {}
+    }
+}
+
+enum Signal {
+    Interrupt,
+    Terminate,
+}
+
+/// What the system may tell this process.
+struct Signals {
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Self, Failure> {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            Ok(Self { terminate: signal(SignalKind::terminate()).map_err(Failure::internal)? })
+        }
+        #[cfg(not(unix))]
+        Ok(Self {})
+    }
+
+    async fn next(&mut self) -> Signal {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => Signal::Interrupt,
+            _ = self.terminate.recv() => Signal::Terminate,
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = tokio::signal::ctrl_c().await;
+            Signal::Interrupt
+        }
+    }
+}
