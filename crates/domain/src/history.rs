@@ -31,6 +31,8 @@ pub fn project<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Result<Vec<Mess
 #[derive(Default)]
 struct Builder {
     messages: Vec<Message>,
+    /// How many calls the last answer makes: their results go out as one message, once all are there.
+    announced: usize,
     /// Calls of the last answer, in order, with their results as they come.
     calls: Vec<(CallId, Pending)>,
 }
@@ -47,8 +49,8 @@ impl Builder {
             Fact::UserMessage(e) => self.push(Message::User(e.text.clone())),
             Fact::ContextNote(e) => self.push(Message::User(e.text.clone())),
             Fact::AssistantAccepted(e) => {
-                let blocks: Vec<Block> = e.blocks.clone();
-                self.push(Message::Assistant(blocks));
+                self.push(Message::Assistant(e.blocks.clone()));
+                self.announced = call_ids(&e.blocks).count();
             }
             Fact::ToolCall(e) => self.calls.push((
                 e.call.clone(),
@@ -74,7 +76,7 @@ impl Builder {
         if let Some((_, pending)) = self.calls.iter_mut().find(|(id, _)| id == call) {
             pending.result = Some((text.to_owned(), is_error));
         }
-        if self.calls.iter().all(|(_, pending)| pending.result.is_some()) {
+        if self.calls.len() >= self.announced {
             self.flush();
         }
     }

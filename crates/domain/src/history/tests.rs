@@ -75,6 +75,23 @@ fn r_proj_01_only_words_answers_and_results_in_the_models_order() {
     assert_eq!(unsendable(&messages), None);
 }
 
+/// A call that can't be checked ends beside its proposal, before the next one is proposed: still one message.
+#[test]
+fn results_of_one_answer_are_one_message() {
+    let mut log = Log::attempting();
+    log.lawful(accepted(attempt(1), 3));
+    log.lawful(ended(attempt(1), AttemptEndKind::Accepted));
+    for n in 1..=3 {
+        log.lawful(proposed(u128::from(n), n - 1));
+        if n != 3 {
+            log.lawful(denied(u128::from(n)));
+        }
+    }
+    log.lawful(cancelled(3));
+    let messages = project(&facts(&log)).expect("it is paired");
+    assert!(matches!(&messages[2..], [Message::Results(results)] if results.len() == 3), "{messages:?}");
+}
+
 #[test]
 fn r_proj_08_an_open_tail_is_a_lawful_log_and_never_sendable() {
     let log = Log::answered(2);
