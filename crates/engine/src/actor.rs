@@ -7,7 +7,7 @@
 use crate::decide::{self, Command, CommandError, CommandReply, Decision, Env, Op};
 use crate::input::Input;
 use crate::perform::prepare::Cache;
-use crate::perform::{Done, calls, prepare, send};
+use crate::perform::{Done, Pieces, calls, prepare, send};
 use crate::shared::{Live, Shared};
 use domain::event::Draft;
 use domain::ids::{CallId, SessionId};
@@ -29,6 +29,7 @@ pub(crate) const QUEUE: usize = 256;
 const STALL: Duration = Duration::from_secs(1);
 
 /// What comes through the queue.
+#[derive(Debug)]
 pub(crate) enum Post {
     /// A client's command.
     Command(Command, oneshot::Sender<Result<Recorded, CommandFailure>>),
@@ -75,7 +76,6 @@ pub(crate) struct Actor {
     state: Arc<State>,
     queue: mpsc::Receiver<Post>,
     back: mpsc::Sender<Post>,
-    pieces: mpsc::Sender<Input>,
     running: HashMap<Op, CancellationToken>,
     cleared: HashMap<CallId, Cleared>,
     slot: Option<OwnedSemaphorePermit>,
@@ -91,7 +91,6 @@ impl Actor {
         queue: mpsc::Receiver<Post>,
         back: mpsc::Sender<Post>,
     ) -> Self {
-        let pieces = forward(&back);
         let (running, cleared, closing) = (HashMap::new(), HashMap::new(), Vec::new());
         Self {
             id,
@@ -99,7 +98,6 @@ impl Actor {
             state,
             queue,
             back,
-            pieces,
             running,
             cleared,
             slot: None,
@@ -171,7 +169,8 @@ impl Actor {
         let cancel = CancellationToken::new();
         self.running.insert(op.clone(), cancel.clone());
         let (shared, id, state) = (Arc::clone(&self.shared), self.id.clone(), Arc::clone(&self.state));
-        let (cache, pieces, back) = (Arc::clone(&self.cache), self.pieces.clone(), self.back.clone());
+        let (cache, back) = (Arc::clone(&self.cache), self.back.clone());
+        let pieces = Pieces::new(self.back.clone());
         let cleared = match &op {
             Op::Run(call) => self.cleared.remove(call),
             _ => None,
@@ -394,20 +393,6 @@ fn both_judge(one: &Op, other: &Op) -> bool {
     matches!((one, other), (Op::Judge { .. }, Op::Judge { .. }))
 }
 
-/// Pieces go into the same queue as everything else, in order, and wait for room.
-fn forward(back: &mpsc::Sender<Post>) -> mpsc::Sender<Input> {
-    let (pieces, mut inputs) = mpsc::channel::<Input>(1);
-    let back = back.clone();
-    tokio::spawn(async move {
-        while let Some(input) = inputs.recv().await {
-            if back.send(Post::Input(input)).await.is_err() {
-                break;
-            }
-        }
-    });
-    pieces
-}
-
 #[expect(clippy::too_many_arguments, reason = "an operation gets all it needs by value")]
 async fn perform(
     op: Op,
@@ -415,7 +400,7 @@ async fn perform(
     id: SessionId,
     state: Arc<State>,
     cache: Cache,
-    pieces: mpsc::Sender<Input>,
+    pieces: Pieces,
     cleared: Option<Cleared>,
     cancel: CancellationToken,
 ) -> Done {

@@ -5,7 +5,7 @@
 
 use crate::decide::{Judged, Op};
 use crate::input::{Finished, FinishedEnd, Input};
-use crate::perform::Done;
+use crate::perform::{Done, Pieces};
 use crate::shared::{Live, Shared};
 use domain::call::ToolError;
 use domain::digest::Digest;
@@ -102,7 +102,7 @@ pub(crate) async fn run(
     state: Arc<State>,
     call: CallId,
     cleared: Option<Cleared>,
-    pieces: mpsc::Sender<Input>,
+    pieces: Pieces,
     cancel: CancellationToken,
 ) -> Done {
     let op = Op::Run(call.clone());
@@ -128,7 +128,7 @@ fn output(
     shared: &Arc<Shared>,
     session: &SessionId,
     call: &CallId,
-    pieces: mpsc::Sender<Input>,
+    pieces: Pieces,
 ) -> (Output, Line, tokio::task::JoinHandle<()>) {
     let (line, mut texts) = mpsc::unbounded_channel::<Option<String>>();
     let (shared, session, shown, end) = (Arc::clone(shared), session.clone(), call.clone(), line.clone());
@@ -146,7 +146,7 @@ fn output(
         let mut logged = 0;
         while let Some(Some(text)) = texts.recv().await {
             logged += text.len();
-            if logged <= MOST && pieces.send(Input::Output { call: call.clone(), text }).await.is_err() {
+            if logged <= MOST && !pieces.send(Input::Output { call: call.clone(), text }).await {
                 break;
             }
         }

@@ -7,11 +7,27 @@ pub(crate) mod calls;
 pub(crate) mod prepare;
 pub(crate) mod send;
 
+use crate::actor::Post;
 use crate::decide::Op;
 use crate::input::Input;
 use domain::ids::CallId;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tools::Cleared;
+
+/// Where an operation's pieces go: the session's queue itself, so that they are there before its end is.
+#[derive(Debug, Clone)]
+pub(crate) struct Pieces(mpsc::Sender<Post>);
+
+impl Pieces {
+    pub(crate) fn new(queue: mpsc::Sender<Post>) -> Self {
+        Self(queue)
+    }
+
+    /// Puts a piece into the queue, waiting for room; false when the session has ended.
+    pub(crate) async fn send(&self, piece: Input) -> bool {
+        self.0.send(Post::Input(piece)).await.is_ok()
+    }
+}
 
 /// What an operation gives back when it ends.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use super::prepare::{Cache, current};
 use crate::decide::Op;
 use crate::input::Input;
-use crate::perform::Done;
+use crate::perform::{Done, Pieces};
 use crate::ports::ModelRequest;
 use crate::shared::{Live, Shared};
 use bytes::{Bytes, BytesMut};
@@ -14,7 +14,6 @@ use domain::state::State;
 use providers::{SendError, Sink};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) async fn send(
@@ -23,7 +22,7 @@ pub(crate) async fn send(
     state: Arc<State>,
     attempt: AttemptId,
     cache: Cache,
-    pieces: mpsc::Sender<Input>,
+    pieces: Pieces,
     cancel: CancellationToken,
 ) -> Done {
     let op = Op::Send(attempt.clone());
@@ -40,7 +39,7 @@ async fn stream(
     state: &State,
     attempt: &AttemptId,
     cache: &Cache,
-    pieces: &mpsc::Sender<Input>,
+    pieces: &Pieces,
     cancel: &CancellationToken,
 ) -> Result<Input, String> {
     let (Some(prefix), Some((_, step))) = (&state.prefix, state.step()) else {
@@ -86,11 +85,11 @@ async fn stream(
 }
 
 /// Logs the pieces that came since the last time.
-async fn flush(waiting: &Mutex<Waiting>, attempt: &AttemptId, pieces: &mpsc::Sender<Input>) {
+async fn flush(waiting: &Mutex<Waiting>, attempt: &AttemptId, pieces: &Pieces) {
     let deltas = std::mem::take(&mut lock(waiting).deltas);
     if !deltas.is_empty() {
         // A queue that is gone belongs to a session that has ended.
-        drop(pieces.send(Input::Deltas { attempt: attempt.clone(), deltas }).await);
+        let _ = pieces.send(Input::Deltas { attempt: attempt.clone(), deltas }).await;
     }
 }
 
