@@ -65,9 +65,13 @@ impl Driver {
         answer["value"].clone()
     }
 
-    /// Clicks an element as a person does: scrolled into view, in its middle.
-    pub(crate) fn click(&self, element: &Value) {
-        self.call("POST", &format!("/element/{}/click", id_of(element)), Some(&json!({})));
+    /// Clicks an element as a person does, in its middle; says whether it could be clicked. One that just moved can't.
+    pub(crate) fn click(&self, element: &Value) -> bool {
+        let path = format!("/session/{}/element/{}/click", self.session, id_of(element));
+        let (status, text) = request(self.port, "POST", &path, Some(&json!({})));
+        let moved = ["element not interactable", "stale element reference", "element click intercepted"];
+        assert!(status == 200 || moved.iter().any(|why| text.contains(why)), "{text}");
+        status == 200
     }
 
     /// Types into an element.
@@ -78,11 +82,6 @@ impl Driver {
     /// A picture of the page as PNG bytes, base64.
     pub(crate) fn picture(&self) -> String {
         self.call("GET", "/screenshot", None).as_str().expect("a picture is text").to_owned()
-    }
-
-    /// Sizes the window.
-    pub(crate) fn size(&self, width: u32, height: u32) {
-        self.call("POST", "/window/rect", Some(&json!({"width": width, "height": height})));
     }
 
     fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Value {

@@ -3,7 +3,12 @@
 //!
 //! `scripts/test` starts those and runs this with one thread; pictures of every station stay in `target/e2e`.
 
+#![expect(clippy::expect_used, reason = "a test that cannot go on fails with the reason at hand")]
+
 mod baseline;
 mod driver;
+mod hand;
+mod model;
 mod tour;
 mod window;
+mod work;

@@ -25,7 +25,7 @@ fn the_tour_goes_from_the_start_to_the_difference() {
     window.picture("tour-3-done");
     window.press("tab", "Changes");
     window.shows("menu.md");
-    window.press("any", "menu.md");
+    window.press("button", "menu.md");
     window.shows("Cinnamon bun");
     window.picture("tour-4-difference");
     let changes = window.command("changes", serde_json::json!({"session": session}));
@@ -58,9 +58,11 @@ fn menu(window: &Window) -> String {
     let tours = window.place().data().join("tour");
     let mut found = Vec::new();
     for tour in std::fs::read_dir(tours).expect("the tour has a folder") {
-        for project in std::fs::read_dir(tour.unwrap().path()).expect("a tour has a project") {
+        for project in
+            std::fs::read_dir(tour.expect("an entry can be read").path()).expect("a tour has a project")
+        {
             found.push(
-                std::fs::read_to_string(project.unwrap().path().join("menu.md"))
+                std::fs::read_to_string(project.expect("an entry can be read").path().join("menu.md"))
                     .expect("the bakery has a menu"),
             );
         }

@@ -13,14 +13,16 @@ const FIND: &str = "
     tab: '[role=tab]', heading: 'h1,h2,h3,[role=heading]', radio: 'input[type=radio],[role=radio]', any: 'body *',
     combobox: 'select,[role=combobox]', menuitem: '[role=menuitem],[role=menuitemradio],[role=option]',
   };
+  const words = (node) => node.nodeType === 3 ? node.textContent : node.getAttribute && node.getAttribute('aria-hidden') === 'true' ? ''
+    : [...node.childNodes].map(words).join(node.childElementCount > 1 ? ' ' : '');
   const named = (element) => {
     const labelled = (element.getAttribute('aria-labelledby') || '').split(' ').map((id) => document.getElementById(id)?.textContent || '').join(' ').trim();
     const label = element.labels && element.labels[0] ? element.labels[0].textContent : '';
-    return (element.getAttribute('aria-label') || labelled || label || element.textContent || element.placeholder || '').replace(/\\s+/g, ' ').trim();
+    return (element.getAttribute('aria-label') || labelled || label || words(element) || element.placeholder || '').replace(/\\s+/g, ' ').trim();
   };
   const seen = (element) => { const box = element.getBoundingClientRect(); return box.width > 0 && box.height > 0; };
   const matches = [...document.querySelectorAll(roles[role] || role)].filter((element) => seen(element) && named(element).startsWith(name));
-  return matches[0] || null;";
+  return matches.find((element) => named(element) === name) || matches[0] || null;";
 
 /// Where an element is when it can be clicked: on the screen, enabled, with nothing over it; else brings it into view.
 const REACH: &str = "
@@ -136,7 +138,7 @@ impl Window {
         place
     }
 
-    /// The element with this role whose name begins so, once it is there.
+    /// The element with this role with this name, or else one that begins so, once it is there.
     #[track_caller]
     pub(crate) fn find(&self, role: &str, name: &str) -> Value {
         wait_until(&format!("{role} {name:?}; the page says:\n{}", self.text()), || self.look(role, name))
@@ -152,15 +154,13 @@ impl Window {
     #[track_caller]
     pub(crate) fn press(&self, role: &str, name: &str) {
         let mut last = Value::Null;
-        let element =
-            wait_until(&format!("{role} {name:?} can be clicked; the page says:\n{}", self.text()), || {
-                let element = self.look(role, name)?;
-                let place = self.driver.run(REACH, std::slice::from_ref(&element));
-                let still = !place.is_null() && place == last;
-                last = place;
-                still.then_some(element)
-            });
-        self.driver.click(&element);
+        wait_until(&format!("{role} {name:?} can be clicked; the page says:\n{}", self.text()), || {
+            let element = self.look(role, name)?;
+            let place = self.driver.run(REACH, std::slice::from_ref(&element));
+            let still = !place.is_null() && place == last;
+            last = place;
+            (still && self.driver.click(&element)).then_some(())
+        });
     }
 
     /// All text on the page.

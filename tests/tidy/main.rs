@@ -3,6 +3,8 @@
 //!
 //! Each rule reads the tree itself and names every place that breaks it.
 
+#![expect(clippy::expect_used, reason = "a test that cannot go on fails with the reason at hand")]
+
 mod coverage;
 mod events;
 mod generated;
