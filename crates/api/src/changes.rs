@@ -39,7 +39,12 @@ pub fn changes(reader: &Reader, session: &SessionId) -> Result<Vec<FileChange>, 
     files.into_iter().map(|(path, content)| change(reader, place.as_ref(), path, content)).collect()
 }
 
-fn change(reader: &Reader, place: Option<&Place>, path: String, content: Content) -> Result<FileChange, ApiError> {
+fn change(
+    reader: &Reader,
+    place: Option<&Place>,
+    path: String,
+    content: Content,
+) -> Result<FileChange, ApiError> {
     let change = match (content.before, content.after) {
         (None, _) => "created",
         (_, None) => "deleted",
@@ -63,7 +68,11 @@ fn change(reader: &Reader, place: Option<&Place>, path: String, content: Content
 pub fn diff(reader: &Reader, session: &SessionId, path: &str) -> Result<FileDiff, ApiError> {
     let content = net(reader, session)?.remove(path);
     let Some(content) = content else {
-        return Err(error("changes/unknown", "this session didn't change that file", "Ask for the changes again."));
+        return Err(error(
+            "changes/unknown",
+            "this session didn't change that file",
+            "Ask for the changes again.",
+        ));
     };
     Ok(wire(path.to_owned(), difference(reader, content)?))
 }
@@ -72,7 +81,11 @@ fn difference(reader: &Reader, content: Content) -> Result<show::FileDiff, ApiEr
     let bytes = |digest: Option<Digest>| {
         digest.map(|digest| reader.blob(&digest)).transpose().map_err(|missing| of_blob(&missing))
     };
-    Ok(show::FileDiff::of(bytes(content.before)?.as_deref(), bytes(content.after)?.as_deref(), &Hands::default()))
+    Ok(show::FileDiff::of(
+        bytes(content.before)?.as_deref(),
+        bytes(content.after)?.as_deref(),
+        &Hands::default(),
+    ))
 }
 
 fn root(reader: &Reader, session: &SessionId) -> Result<String, ApiError> {
@@ -91,7 +104,9 @@ fn net(reader: &Reader, session: &SessionId) -> Result<BTreeMap<String, Content>
             let Ok(event) = recorded.decode() else { continue };
             let Some(Fact::ToolResult(result)) = event.fact else { continue };
             for effect in result.effects {
-                let known = files.entry(effect.path).or_insert(Content { before: effect.before, after: effect.after });
+                let known = files
+                    .entry(effect.path)
+                    .or_insert(Content { before: effect.before, after: effect.after });
                 known.after = effect.after;
             }
         }

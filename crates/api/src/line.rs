@@ -11,7 +11,9 @@ pub fn event_line(event: &Recorded) -> String {
     let head = |name: &str, value: serde_json::Value| format!("\"{name}\":{value}");
     let (payload, erased) = match &event.payload {
         Payload::Text(text) => (text.to_string(), String::new()),
-        Payload::Erased(digest) => ("null".to_owned(), format!(",{}", head("erased", json!(digest.to_string())))),
+        Payload::Erased(digest) => {
+            ("null".to_owned(), format!(",{}", head("erased", json!(digest.to_string()))))
+        }
     };
     format!(
         "{{\"event\":{{{},{},{},{},\"payload\":{payload}{erased}}}}}",

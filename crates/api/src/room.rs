@@ -76,14 +76,21 @@ impl Room {
             Command::StartTour => self.tour().await,
             Command::OpenSession { session } => self.open(&session).await,
             Command::Send { session, text, intent, command } => {
-                self.send(&session, Order::Say { text, target: to_target(intent), command: Some(id(&command)?) }).await
+                self.send(
+                    &session,
+                    Order::Say { text, target: to_target(intent), command: Some(id(&command)?) },
+                )
+                .await
             }
-            Command::RemoveMessage { session, message } => self.order(&session, Order::TakeBack(id(&message)?)).await,
+            Command::RemoveMessage { session, message } => {
+                self.order(&session, Order::TakeBack(id(&message)?)).await
+            }
             Command::Interrupt { session } => {
                 self.order(&session, Order::Stop(domain::event::CancelBy::User)).await
             }
             Command::Approve { session, approval, digest } => {
-                self.order(&session, Order::Grant { approval: id(&approval)?, digest: digest_of(&digest)? }).await
+                self.order(&session, Order::Grant { approval: id(&approval)?, digest: digest_of(&digest)? })
+                    .await
             }
             Command::Refuse { session, approval, why } => {
                 self.order(&session, Order::Refuse { approval: id(&approval)?, why }).await
@@ -92,10 +99,16 @@ impl Room {
                 self.order(&session, Order::Answer { question: id(&question)?, text }).await
             }
             Command::Resolve { session, call, resolution } => {
-                self.order(&session, Order::Resolve { call: id(&call)?, resolution: to_resolution(resolution) }).await
+                self.order(
+                    &session,
+                    Order::Resolve { call: id(&call)?, resolution: to_resolution(resolution) },
+                )
+                .await
             }
             Command::SetMode { session, mode } => self.set_mode(&session, mode).await,
-            Command::SetModel { session, model } => self.order(&session, Order::SetModel(to_choice(model))).await,
+            Command::SetModel { session, model } => {
+                self.order(&session, Order::SetModel(to_choice(model))).await
+            }
             Command::Rename { session, title } => self.order(&session, Order::Rename(title)).await,
             Command::Changes { session } => self.changes(&session).await,
             Command::Diff { session, path } => self.diff(&session, path).await,
@@ -127,9 +140,14 @@ impl Room {
             None => self.inside.desk.settings()?.model,
         };
         let Some(root) = root.to_str().map(str::to_owned) else {
-            return Err(error("folder/name", "the folder's path isn't Unicode text", "Rename the folder or move it."));
+            return Err(error(
+                "folder/name",
+                "the folder's path isn't Unicode text",
+                "Rename the folder or move it.",
+            ));
         };
-        let created = SessionCreated { folder, root, mode: to_mode(mode), model: model.map(to_choice), tour: false };
+        let created =
+            SessionCreated { folder, root, mode: to_mode(mode), model: model.map(to_choice), tour: false };
         self.begin(created).await
     }
 
@@ -211,7 +229,9 @@ impl Room {
 
 impl Inside {
     pub(crate) fn engine(&self) -> Result<&Arc<Engine>, ApiError> {
-        self.engine.as_ref().ok_or_else(|| error("store/reading", "the store is only being read here", "Start Daybook."))
+        self.engine
+            .as_ref()
+            .ok_or_else(|| error("store/reading", "the store is only being read here", "Start Daybook."))
     }
 
     pub(crate) fn summary(&self, row: &SessionRow) -> crate::wire::store::SessionSummary {
@@ -299,7 +319,9 @@ fn id<T: FromStr<Err = domain::ids::BadId>>(text: &str) -> Result<T, ApiError> {
 }
 
 fn digest_of(text: &str) -> Result<Digest, ApiError> {
-    text.parse().map_err(|bad: domain::digest::BadDigest| error("command/invalid", bad.to_string(), "Give the digest that was shown with the request."))
+    text.parse().map_err(|bad: domain::digest::BadDigest| {
+        error("command/invalid", bad.to_string(), "Give the digest that was shown with the request.")
+    })
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -65,7 +65,11 @@ impl Room {
     ///
     /// # Errors
     /// When there is no such session.
-    pub fn events(&self, session: &str, from: u64) -> Result<mpsc::Receiver<Result<String, ApiError>>, ApiError> {
+    pub fn events(
+        &self,
+        session: &str,
+        from: u64,
+    ) -> Result<mpsc::Receiver<Result<String, ApiError>>, ApiError> {
         let session = self.known(session)?;
         let (to, receiver) = mpsc::channel(QUEUE);
         let inside = Arc::clone(&self.inside);
@@ -153,7 +157,8 @@ impl Watch {
     /// Reads what the log has and this fold hasn't.
     fn catch_up(&mut self) -> Result<(), Over> {
         loop {
-            let page = self.inside.reader.events(self.fold.id(), self.fold.next_seq(), PAGE).map_err(|_| Over)?;
+            let page =
+                self.inside.reader.events(self.fold.id(), self.fold.next_seq(), PAGE).map_err(|_| Over)?;
             if page.is_empty() {
                 return Ok(());
             }

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 /// Daybook from the command line.
 #[derive(Debug, Parser)]
 #[command(name = "daybook", version, about = "Daybook: an agent whose every step is on the record")]
-#[command(after_help = "Exit codes: 0 completed, 1 internal, 2 usage, 3 waiting for a person, a limit or a conflict, \
+#[command(
+    after_help = "Exit codes: 0 completed, 1 internal, 2 usage, 3 waiting for a person, a limit or a conflict, \
 4 failed or rejected, 5 cancelled, 6 store or verification trouble.\n\
-Keys come from the keychain, or from DAYBOOK_KEY_<PROVIDER> where this program hosts the work itself.")]
+Keys come from the keychain, or from DAYBOOK_KEY_<PROVIDER> where this program hosts the work itself."
+)]
 pub(crate) struct Args {
     /// The data folder; the platform's own when not given.
     #[arg(long, global = true, value_name = "DIR")]

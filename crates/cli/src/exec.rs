@@ -29,7 +29,10 @@ fn check(task: &Exec) -> Result<(), Failure> {
     if provider == Some(host::SCRIPTED) && task.script.is_none() && task.session.is_none() {
         return Err(Failure::usage("the provider `scripted` needs --script FILE"));
     }
-    if provider.is_some_and(|name| DIALECTS.contains(&name)) && task.base_url.is_none() && task.session.is_none() {
+    if provider.is_some_and(|name| DIALECTS.contains(&name))
+        && task.base_url.is_none()
+        && task.session.is_none()
+    {
         return Err(Failure::usage("a dialect needs --base-url URL"));
     }
     if task.base_url.is_some() && provider.is_none() {
@@ -80,7 +83,12 @@ async fn run(way: &Way, task: &Exec) -> Result<Exit, Failure> {
 }
 
 /// The session's id, and the number of its next event.
-async fn continued(way: &Way, session: &str, task: &Exec, model: Option<ModelChoice>) -> Result<(String, u64), Failure> {
+async fn continued(
+    way: &Way,
+    session: &str,
+    task: &Exec,
+    model: Option<ModelChoice>,
+) -> Result<(String, u64), Failure> {
     let session = session.to_owned();
     let view = Follow::new(way, &session, false).view().await?;
     if let Some(mode) = task.mode.map(Mode::from).filter(|mode| *mode != view.mode) {
@@ -121,7 +129,11 @@ async fn model(way: &Way, task: &Exec) -> Result<Option<ModelChoice>, Failure> {
     Ok(Some(ModelChoice { provider, model }))
 }
 
-async fn default_model(way: &Way, task: &Exec, model: Option<String>) -> Result<Option<ModelChoice>, Failure> {
+async fn default_model(
+    way: &Way,
+    task: &Exec,
+    model: Option<String>,
+) -> Result<Option<ModelChoice>, Failure> {
     let Reply::Settings(settings) = way.call(Command::Settings).await? else {
         return Err(Failure::internal("the settings can't be read"));
     };
@@ -135,10 +147,17 @@ async fn default_model(way: &Way, task: &Exec, model: Option<String>) -> Result<
 }
 
 /// A dialect with an address is a service of that name from now on, so that its sessions can be resumed.
-async fn save_dialect(way: &Way, dialect: &str, base_url: String, model: Option<String>) -> Result<(), Failure> {
+async fn save_dialect(
+    way: &Way,
+    dialect: &str,
+    base_url: String,
+    model: Option<String>,
+) -> Result<(), Failure> {
     let models = vec![model.unwrap_or_else(|| "default".to_owned())];
     let (id, name, dialect) = (Some(dialect.to_owned()), dialect.to_owned(), dialect.to_owned());
-    way.call(Command::SaveProvider { provider: ProviderDraft { id, name, dialect, base_url, models } }).await.map(drop)
+    way.call(Command::SaveProvider { provider: ProviderDraft { id, name, dialect, base_url, models } })
+        .await
+        .map(drop)
 }
 
 /// The first model the provider offers when it is asked; else the first one suggested for it.

@@ -62,8 +62,8 @@ fn of_code(code: &str) -> Exit {
         "internal" | "door/unusable" => Exit::Internal,
         _ => match code.split('/').next().unwrap_or_default() {
             "store" => Exit::Store,
-            "command" | "session" | "folder" | "provider" | "message" | "approval" | "question" | "mode" | "script"
-            | "data" | "changes" | "key" | "keychain" | "door" | "call" => Exit::Usage,
+            "command" | "session" | "folder" | "provider" | "message" | "approval" | "question" | "mode"
+            | "script" | "data" | "changes" | "key" | "keychain" | "door" | "call" => Exit::Usage,
             _ => Exit::Internal,
         },
     }

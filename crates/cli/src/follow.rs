@@ -73,7 +73,8 @@ impl<'a> Follow<'a> {
     /// Takes one event; the word of the end when it is over.
     async fn take(&mut self, line: &str) -> Result<Option<String>, Failure> {
         let parsed: Value = serde_json::from_str(line).map_err(Failure::internal)?;
-        let (kind, payload) = (parsed["event"]["type"].as_str().unwrap_or_default(), &parsed["event"]["payload"]);
+        let (kind, payload) =
+            (parsed["event"]["type"].as_str().unwrap_or_default(), &parsed["event"]["payload"]);
         if self.json {
             output::line(line);
         } else {
@@ -85,7 +86,13 @@ impl<'a> Follow<'a> {
             "assistant/accepted" => self.seen.answer = text_of(payload),
             "turn/end" => return self.ended(payload).await,
             // From here on it may only wait for a person.
-            "approval/requested" | "question/asked" | "tool/outcome_unknown" | "step/end" | "recovery/adopted" if !self.wait => {
+            "approval/requested"
+            | "question/asked"
+            | "tool/outcome_unknown"
+            | "step/end"
+            | "recovery/adopted"
+                if !self.wait =>
+            {
                 if self.waits().await? {
                     return Ok(Some("waiting".to_owned()));
                 }
@@ -114,7 +121,9 @@ impl<'a> Follow<'a> {
     pub(crate) async fn waits(&self) -> Result<bool, Failure> {
         let view = self.view().await?;
         let works = view.entries.iter().any(|entry| match &entry.body {
-            EntryBody::Calls { calls } => calls.iter().any(|call| call.state == api::wire::view::CallState::Running),
+            EntryBody::Calls { calls } => {
+                calls.iter().any(|call| call.state == api::wire::view::CallState::Running)
+            }
             _ => false,
         });
         // A guest's host may have a person at its window; that one is waited for.
@@ -136,7 +145,8 @@ impl<'a> Follow<'a> {
     pub(crate) fn finish(&self, end: &str) {
         let Seen { turn, answer, end: detail, .. } = &self.seen;
         if self.json {
-            let done = json!({"done": {"session_id": self.session, "turn": turn, "end": end, "answer": answer}});
+            let done =
+                json!({"done": {"session_id": self.session, "turn": turn, "end": end, "answer": answer}});
             return output::json(&done);
         }
         if !answer.is_empty() {
@@ -155,7 +165,8 @@ impl<'a> Follow<'a> {
 /// The words of an accepted answer.
 fn text_of(payload: &Value) -> String {
     let blocks = payload["blocks"].as_array().map_or(&[][..], Vec::as_slice);
-    let texts = blocks.iter().filter(|block| block["kind"] == "text").filter_map(|block| block["text"].as_str());
+    let texts =
+        blocks.iter().filter(|block| block["kind"] == "text").filter_map(|block| block["text"].as_str());
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
@@ -173,7 +184,9 @@ fn tell(kind: &str, payload: &Value) {
             payload["approval"].as_str().unwrap_or_default(),
             payload["digest"].as_str().unwrap_or_default()
         )),
-        "tool/denied" => output::diagnose(&format!("- not allowed ({})", payload["by"].as_str().unwrap_or_default())),
+        "tool/denied" => {
+            output::diagnose(&format!("- not allowed ({})", payload["by"].as_str().unwrap_or_default()))
+        }
         "tool/outcome_unknown" => output::diagnose("- nobody knows what that call did"),
         _ => {}
     }

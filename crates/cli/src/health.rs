@@ -26,7 +26,9 @@ pub(crate) fn verify(data: &Path, session: Option<&str>) -> Result<Exit, Failure
             let (events, requests, again) = (one.events, one.requests, one.encoded_again);
             match one.session.is_empty() {
                 true => output::line("lists: as the log gives them"),
-                false => output::line(&format!("{name}: clean, {events} events, {requests} requests rebuilt, {again} encoded again")),
+                false => output::line(&format!(
+                    "{name}: clean, {events} events, {requests} requests rebuilt, {again} encoded again"
+                )),
             }
         }
         for (law, seq, detail) in &one.findings {

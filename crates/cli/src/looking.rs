@@ -20,12 +20,17 @@ pub(crate) struct Needed {
 
 pub(crate) async fn sessions(data: &Path, json: bool) -> Result<Exit, Failure> {
     let Some(way) = Way::to_look(data).await? else { return Ok(Exit::Completed) };
-    let Reply::Sessions(sessions) = way.call(Command::Sessions).await? else { return Err(unexpected("sessions")) };
+    let Reply::Sessions(sessions) = way.call(Command::Sessions).await? else {
+        return Err(unexpected("sessions"));
+    };
     for session in sessions {
         if json {
             output::json(&serde_json::to_value(&session).map_err(Failure::internal)?);
         } else {
-            output::line(&format!("{}  {:9}  {}  {}", session.id, session.state, session.folder.place, session.title));
+            output::line(&format!(
+                "{}  {:9}  {}  {}",
+                session.id, session.state, session.folder.place, session.title
+            ));
         }
     }
     Ok(Exit::Completed)
@@ -74,7 +79,9 @@ pub(crate) async fn approvals(data: &Path, json: bool) -> Result<Exit, Failure> 
     let Some(way) = Way::to_look(data).await? else { return Ok(Exit::Completed) };
     for need in needs(&way).await? {
         if json {
-            output::json(&json!({"session": need.session, "kind": need.kind, "id": need.id, "body": need.body}));
+            output::json(
+                &json!({"session": need.session, "kind": need.kind, "id": need.id, "body": need.body}),
+            );
         } else {
             output::line(&need.line);
         }
@@ -84,7 +91,9 @@ pub(crate) async fn approvals(data: &Path, json: bool) -> Result<Exit, Failure> 
 
 pub(crate) async fn changes(data: &Path, session: String, json: bool) -> Result<Exit, Failure> {
     let way = looking(data, &session).await?;
-    let Reply::Changes(files) = way.call(Command::Changes { session }).await? else { return Err(unexpected("changes")) };
+    let Reply::Changes(files) = way.call(Command::Changes { session }).await? else {
+        return Err(unexpected("changes"));
+    };
     for file in files {
         if json {
             output::json(&serde_json::to_value(&file).map_err(Failure::internal)?);
@@ -102,7 +111,9 @@ pub(crate) async fn changes(data: &Path, session: String, json: bool) -> Result<
 
 /// Everything that waits, the sessions' order.
 pub(crate) async fn needs(way: &Way) -> Result<Vec<Needed>, Failure> {
-    let Reply::Sessions(sessions) = way.call(Command::Sessions).await? else { return Err(unexpected("sessions")) };
+    let Reply::Sessions(sessions) = way.call(Command::Sessions).await? else {
+        return Err(unexpected("sessions"));
+    };
     let mut found = Vec::new();
     for session in sessions.into_iter().filter(|session| session.needs_you > 0) {
         let view = view(way, &session.id).await?;
@@ -116,12 +127,21 @@ fn needed(view: &SessionView, entry: &Entry) -> Option<Needed> {
         EntryBody::Approval { approval } if approval.state == ApprovalState::Open => (
             "approval",
             &approval.id,
-            format!("{}  --digest {}  {}: {}", approval.id, approval.digest, approval.tool, approval.exact.escape_debug()),
+            format!(
+                "{}  --digest {}  {}: {}",
+                approval.id,
+                approval.digest,
+                approval.tool,
+                approval.exact.escape_debug()
+            ),
             serde_json::to_value(approval),
         ),
-        EntryBody::Question { question } if question.answer.is_none() => {
-            ("question", &question.id, format!("{}  {}", question.id, question.text.escape_debug()), serde_json::to_value(question))
-        }
+        EntryBody::Question { question } if question.answer.is_none() => (
+            "question",
+            &question.id,
+            format!("{}  {}", question.id, question.text.escape_debug()),
+            serde_json::to_value(question),
+        ),
         EntryBody::Unknown { call, evidence, resolution: None } => (
             "outcome",
             &call.id,
@@ -156,7 +176,11 @@ fn event(line: &str, json: bool) -> Result<(), Failure> {
     let parsed: Value = serde_json::from_str(line).map_err(Failure::internal)?;
     let event = &parsed["event"];
     let payload: String = event["payload"].to_string().chars().take(160).collect();
-    output::line(&format!("{:>6}  {:24} {payload}", event["seq"], event["type"].as_str().unwrap_or_default()));
+    output::line(&format!(
+        "{:>6}  {:24} {payload}",
+        event["seq"],
+        event["type"].as_str().unwrap_or_default()
+    ));
     Ok(())
 }
 
@@ -167,17 +191,24 @@ fn worded(entry: &Entry) -> String {
         EntryBody::Answer { text, .. } => format!("\n{text}"),
         EntryBody::Calls { calls } => {
             let lines = calls.iter().map(|call| {
-                let about = ["path", "command", "pattern", "question"].iter().find_map(|name| call.facts.get(*name));
+                let about =
+                    ["path", "command", "pattern", "question"].iter().find_map(|name| call.facts.get(*name));
                 format!("  - {} {} [{:?}]", call.tool, about.map_or("", String::as_str), call.state)
             });
             lines.collect::<Vec<_>>().join("\n")
         }
-        EntryBody::Approval { approval } => format!("  ? {} {} [{:?}]", approval.tool, approval.exact.escape_debug(), approval.state),
+        EntryBody::Approval { approval } => {
+            format!("  ? {} {} [{:?}]", approval.tool, approval.exact.escape_debug(), approval.state)
+        }
         EntryBody::Question { question } => {
             format!("  ? {} [{}]", question.text, question.answer.as_deref().unwrap_or("open"))
         }
-        EntryBody::Unknown { call, resolution, .. } => format!("  ! {} outcome unknown [{resolution:?}]", call.tool),
-        EntryBody::Notice { code, facts, .. } => format!("  * {code} {}", facts.values().cloned().collect::<Vec<_>>().join(" ")),
+        EntryBody::Unknown { call, resolution, .. } => {
+            format!("  ! {} outcome unknown [{resolution:?}]", call.tool)
+        }
+        EntryBody::Notice { code, facts, .. } => {
+            format!("  * {code} {}", facts.values().cloned().collect::<Vec<_>>().join(" "))
+        }
         EntryBody::TurnEnd { end, facts, ms } => {
             format!("  = {end} {} ({} s)", facts.values().cloned().collect::<Vec<_>>().join(" "), ms / 1_000)
         }

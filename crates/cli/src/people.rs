@@ -51,7 +51,11 @@ pub(crate) async fn answer(data: PathBuf, id: String, text: String) -> Result<Ex
             };
             Command::Resolve { session: session.clone(), call: id, resolution }
         }
-        _ => return Err(Failure::usage(format!("{id} is an approval: use `daybook approve` or `daybook deny`"))),
+        _ => {
+            return Err(Failure::usage(format!(
+                "{id} is an approval: use `daybook approve` or `daybook deny`"
+            )));
+        }
     };
     say(data, session, command).await
 }

@@ -44,7 +44,9 @@ impl Way {
             return match own_things(&own) {
                 Some(what) => Err(Failure {
                     exit: Exit::Usage,
-                    message: format!("{what} works only where this command hosts the work, and another Daybook has this data folder open"),
+                    message: format!(
+                        "{what} works only where this command hosts the work, and another Daybook has this data folder open"
+                    ),
                     hint: Some("Close it, name another --data-dir, or leave that out.".to_owned()),
                 }),
                 None => Ok(Self::Guest(client)),
@@ -82,7 +84,8 @@ impl Way {
         if !data.join("store.db").exists() {
             return Ok(None);
         }
-        let failed = |why: &dyn std::fmt::Display| Failure { exit: Exit::Store, message: why.to_string(), hint: None };
+        let failed =
+            |why: &dyn std::fmt::Display| Failure { exit: Exit::Store, message: why.to_string(), hint: None };
         host::read(data).map(|room| Some(Self::Looking(room))).map_err(|why| failed(&why))
     }
 

@@ -25,7 +25,9 @@ pub fn data_folder(named: Option<&Path>) -> Result<PathBuf, NoHome> {
 #[cfg(not(windows))]
 fn platform_folder() -> Result<PathBuf, NoHome> {
     let name = if cfg!(target_os = "macos") { "Daybook" } else { "daybook" };
-    etcetera::base_strategy::choose_native_strategy().map(|place| place.data_dir().join(name)).map_err(|_| NoHome)
+    etcetera::base_strategy::choose_native_strategy()
+        .map(|place| place.data_dir().join(name))
+        .map_err(|_| NoHome)
 }
 
 /// Not the roaming folder: a store must not travel between machines.

@@ -74,15 +74,19 @@ impl Desk for HostDesk {
     }
 
     fn choose_folder(&self) -> Asked<'_, Option<Folder>> {
-        async { Err(error("dialog/none", "there is no window to choose a folder in", "Name the folder instead.")) }.boxed()
+        async {
+            Err(error("dialog/none", "there is no window to choose a folder in", "Name the folder instead."))
+        }
+        .boxed()
     }
 
     fn tour(&self) -> Asked<'_, TourStart> {
         async move {
             let language = tour::language(&settings::read(&self.folders.store)?.language);
             let name = format!("{:032x}", ports::SystemIds.next());
-            let root = tour::lay_out(&self.folders.data, language, &name[20..])
-                .map_err(|io| error("tour/files", format!("the sample project can't be written: {io}"), "Look at the disk."))?;
+            let root = tour::lay_out(&self.folders.data, language, &name[20..]).map_err(|io| {
+                error("tour/files", format!("the sample project can't be written: {io}"), "Look at the disk.")
+            })?;
             let folder = self.folders.remember(&root, &ports::SystemIds)?;
             let model = ModelChoice { provider: tour::PROVIDER.to_owned(), model: language.to_owned() };
             Ok(TourStart { folder, root, model })
@@ -119,7 +123,8 @@ impl Desk for HostDesk {
             known(&self.services, &provider)?;
             let key = self.ways.key(&provider).await.map_err(|failed| of_key(&KeyError::Keychain(failed)))?;
             let connection = self.services.connection(&provider, key.map(|(key, _)| key));
-            let connection = connection.map_err(|bad| error("provider/unfit", bad.to_string(), "Correct its address."))?;
+            let connection =
+                connection.map_err(|bad| error("provider/unfit", bad.to_string(), "Correct its address."))?;
             let listed = self.ways.http.list_models(&connection).await;
             self.services.found(&provider, listed);
             Ok(())
@@ -140,7 +145,9 @@ impl Desk for HostDesk {
 pub(crate) fn cage() -> (&'static str, Vec<String>) {
     match &sandbox::probe().strength {
         Strength::Full => ("full", Vec::new()),
-        Strength::Partial(missing) => ("partial", missing.iter().map(|one| one.name().replace(' ', "_")).collect()),
+        Strength::Partial(missing) => {
+            ("partial", missing.iter().map(|one| one.name().replace(' ', "_")).collect())
+        }
         Strength::None(why) => ("none", vec![why.clone()]),
     }
 }
@@ -158,14 +165,22 @@ fn known(services: &Services, provider: &str) -> Result<(), ApiError> {
     if services.knows(provider) {
         return Ok(());
     }
-    Err(error("provider/unknown", format!("there is no provider {provider:?}"), "Look at the list of providers."))
+    Err(error(
+        "provider/unknown",
+        format!("there is no provider {provider:?}"),
+        "Look at the list of providers.",
+    ))
 }
 
 fn of_key(failed: &KeyError) -> ApiError {
     let (code, hint) = match failed {
         KeyError::Unfit(_) => ("key/unfit", "Copy the key again."),
-        KeyError::Keychain(KeychainError::Locked(_)) => ("keychain/locked", "Unlock the keychain, then try again."),
-        KeyError::Keychain(KeychainError::Missing(_)) => ("keychain/missing", "Start the system's keychain, then Daybook again."),
+        KeyError::Keychain(KeychainError::Locked(_)) => {
+            ("keychain/locked", "Unlock the keychain, then try again.")
+        }
+        KeyError::Keychain(KeychainError::Missing(_)) => {
+            ("keychain/missing", "Start the system's keychain, then Daybook again.")
+        }
         KeyError::Keychain(KeychainError::Failed(_)) => ("keychain/failed", "Look at the system's keychain."),
         KeyError::Mark(_) => ("store/read_only", "Look at the disk and the data folder."),
     };

@@ -46,7 +46,11 @@ fn head(lines: &mut Vec<(&'static str, &'static str, String)>) {
     let _kept = context::head::builtin(&fragments);
     let specs = registry.visible(&tools::Visibility::default()).specs();
     let tokens = context::head::tokens(&context::head::head(&fragments, specs));
-    lines.push(("head", "ok", format!("about {tokens} tokens: instructions and tools, the same for every provider")));
+    lines.push((
+        "head",
+        "ok",
+        format!("about {tokens} tokens: instructions and tools, the same for every provider"),
+    ));
 }
 
 fn store(data: &Path, lines: &mut Vec<(&'static str, &'static str, String)>) {
@@ -71,12 +75,22 @@ fn cage(lines: &mut Vec<(&'static str, &'static str, String)>) {
     let report = sandbox::probe();
     let made = report.chosen.map_or("no mechanism", Mechanism::name);
     match &report.strength {
-        Strength::Full => lines.push(("cage", "ok", format!("full, by {made}: commands see their folder, no network, no other programs"))),
+        Strength::Full => lines.push((
+            "cage",
+            "ok",
+            format!("full, by {made}: commands see their folder, no network, no other programs"),
+        )),
         Strength::Partial(missing) => {
             let names: Vec<&str> = missing.iter().map(|one| one.name()).collect();
-            lines.push(("cage", "partial", format!("partial, by {made}; not enforced: {}", names.join(", "))));
+            lines.push((
+                "cage",
+                "partial",
+                format!("partial, by {made}; not enforced: {}", names.join(", ")),
+            ));
         }
-        Strength::None(why) => lines.push(("cage", "none", format!("none: {why}; each command is asked about"))),
+        Strength::None(why) => {
+            lines.push(("cage", "none", format!("none: {why}; each command is asked about")))
+        }
     }
     for mechanism in Mechanism::ALL {
         let tried = report.of(mechanism);
@@ -93,12 +107,13 @@ fn keys(data: &Path, lines: &mut Vec<(&'static str, &'static str, String)>) {
     };
     for preset in providers::presets() {
         let variable = presets::key_variable(preset.name);
-        let (word, detail) = match (std::env::var_os(&variable).is_some(), marked(preset.name), preset.needs_key) {
-            (true, _, _) => ("ok", format!("key in {variable}")),
-            (false, true, _) => ("ok", "key in the keychain".to_owned()),
-            (false, false, true) => ("missing", "no key".to_owned()),
-            (false, false, false) => ("ok", "needs no key".to_owned()),
-        };
+        let (word, detail) =
+            match (std::env::var_os(&variable).is_some(), marked(preset.name), preset.needs_key) {
+                (true, _, _) => ("ok", format!("key in {variable}")),
+                (false, true, _) => ("ok", "key in the keychain".to_owned()),
+                (false, false, true) => ("missing", "no key".to_owned()),
+                (false, false, false) => ("ok", "needs no key".to_owned()),
+            };
         lines.push(("provider", word, format!("{}: {detail}", preset.name)));
     }
 }

@@ -24,13 +24,25 @@ impl Folders {
     /// Makes a folder known and gives its id: the one it has, or a new one.
     pub(crate) fn open(&self, path: &Path, ids: &dyn Ids) -> Result<Folder, ApiError> {
         let real = path.canonicalize().map_err(|io| {
-            error("folder/missing", format!("the folder {} can't be opened: {io}", path.display()), "Choose another folder.")
+            error(
+                "folder/missing",
+                format!("the folder {} can't be opened: {io}", path.display()),
+                "Choose another folder.",
+            )
         })?;
         if !real.is_dir() {
-            return Err(error("folder/not_a_folder", format!("{} is not a folder", real.display()), "Choose a folder."));
+            return Err(error(
+                "folder/not_a_folder",
+                format!("{} is not a folder", real.display()),
+                "Choose a folder.",
+            ));
         }
         if real.starts_with(&self.data) {
-            return Err(error("folder/own", format!("{} belongs to Daybook itself", real.display()), "Choose another folder."));
+            return Err(error(
+                "folder/own",
+                format!("{} belongs to Daybook itself", real.display()),
+                "Choose another folder.",
+            ));
         }
         let id = self.remember(&real, ids)?;
         Ok(shown(&id, &real))
@@ -39,7 +51,11 @@ impl Folders {
     /// The same without asking what it is: for the tour's folder, which is ours.
     pub(crate) fn remember(&self, real: &Path, ids: &dyn Ids) -> Result<FolderId, ApiError> {
         let Some(text) = real.to_str() else {
-            return Err(error("folder/name", "the folder's path isn't Unicode text", "Rename the folder or move it."));
+            return Err(error(
+                "folder/name",
+                "the folder's path isn't Unicode text",
+                "Rename the folder or move it.",
+            ));
         };
         let edit = Edit::UseFolder { folder: FolderId::new(ids), path: text.to_owned() };
         self.store.edit(edit).map_err(|failed| unsaved(&failed))?;
@@ -59,19 +75,29 @@ impl Folders {
     pub(crate) fn path(&self, id: &FolderId) -> Result<PathBuf, ApiError> {
         let known = self.store.folders().map_err(|read| api::of_read(&read))?;
         let Some(folder) = known.into_iter().find(|folder| folder.folder == *id) else {
-            return Err(error("folder/unknown", format!("there is no folder {id}"), "Choose the folder again."));
+            return Err(error(
+                "folder/unknown",
+                format!("there is no folder {id}"),
+                "Choose the folder again.",
+            ));
         };
         let path = PathBuf::from(folder.path);
         match path.is_dir() {
             true => Ok(path),
-            false => Err(error("folder/missing", format!("{} isn't there any more", path.display()), "Choose the folder again.")),
+            false => Err(error(
+                "folder/missing",
+                format!("{} isn't there any more", path.display()),
+                "Choose the folder again.",
+            )),
         }
     }
 }
 
 /// A folder as shown: never its whole path where the home folder can be `~`.
 pub(crate) fn shown(id: &FolderId, path: &Path) -> Folder {
-    let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let name = path
+        .file_name()
+        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
     let inside = home().and_then(|home| path.strip_prefix(home).ok().map(Path::to_path_buf));
     let place = match inside {
         Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),

@@ -212,7 +212,12 @@ async fn open_store(data: PathBuf) -> Result<Store, OpenFailure> {
     opening.await.map_err(|_| OpenFailure::Gone)?.map_err(OpenFailure::Store)
 }
 
-fn start(store: StoreHandle, data: &Path, ways: Arc<Ways>, attended: bool) -> Result<Arc<Engine>, OpenFailure> {
+fn start(
+    store: StoreHandle,
+    data: &Path,
+    ways: Arc<Ways>,
+    attended: bool,
+) -> Result<Arc<Engine>, OpenFailure> {
     let private = data.join("private");
     let hide = std::iter::once(data.to_owned()).chain(data::runtime_folder()).collect();
     let vault = Arc::clone(&ways.vault);

@@ -55,7 +55,10 @@ pub struct SystemKeychain;
 
 impl Keychain for SystemKeychain {
     fn status(&self) -> Result<(), KeychainError> {
-        keyring::Entry::store_status().as_ref().map(|()| ()).map_err(|error| KeychainError::Missing(error.to_string()))
+        keyring::Entry::store_status()
+            .as_ref()
+            .map(|()| ())
+            .map_err(|error| KeychainError::Missing(error.to_string()))
     }
 
     fn get(&self, name: &str) -> Result<Option<SecretString>, KeychainError> {
@@ -91,7 +94,9 @@ fn failure(error: &keyring::Error) -> KeychainError {
         keyring::Error::BadEncoding(_) | keyring::Error::BadDataFormat(..) => {
             KeychainError::Failed("the entry doesn't hold a key as text".to_owned())
         }
-        keyring::Error::Ambiguous(_) => KeychainError::Failed("there is more than one entry of this name".to_owned()),
+        keyring::Error::Ambiguous(_) => {
+            KeychainError::Failed("there is more than one entry of this name".to_owned())
+        }
         other => KeychainError::Failed(other.to_string()),
     }
 }

@@ -21,10 +21,10 @@ mod verify;
 
 pub use data::{data_folder, store_name};
 pub use doctor::{Health, doctor};
+pub use domain::ids::Ids;
 pub use host::{Host, OpenFailure, Options};
 pub use keychain::{Keychain, KeychainError, SystemKeychain};
 pub use models::SCRIPTED;
-pub use domain::ids::Ids;
 pub use ports::{SystemClock, SystemIds};
 pub use reading::read;
 pub use vault::{KeyError, KeyState, Source, Vault, environment};

@@ -35,7 +35,10 @@ impl Ways {
     }
 
     /// The key that goes to this provider, looked up off the async threads.
-    pub(crate) async fn key(&self, provider: &str) -> Result<Option<(SecretString, crate::Source)>, KeychainError> {
+    pub(crate) async fn key(
+        &self,
+        provider: &str,
+    ) -> Result<Option<(SecretString, crate::Source)>, KeychainError> {
         let (vault, provider) = (Arc::clone(&self.vault), provider.to_owned());
         let looked = tokio::task::spawn_blocking(move || vault.key(&provider)).await;
         looked.unwrap_or_else(|gone| Err(KeychainError::Failed(gone.to_string())))
@@ -60,7 +63,10 @@ impl Models for Ways {
         Some(presets::capabilities(&connection, &choice.model, window))
     }
 
-    fn ready<'a>(&'a self, model: &'a ModelSnapshot) -> BoxFuture<'a, Result<Option<(String, String)>, Problem>> {
+    fn ready<'a>(
+        &'a self,
+        model: &'a ModelSnapshot,
+    ) -> BoxFuture<'a, Result<Option<(String, String)>, Problem>> {
         async move {
             if self.player(&model.provider, &model.model).is_some() {
                 return Ok(None);
@@ -69,10 +75,17 @@ impl Models for Ways {
                 Ok(Some((_, source))) => Ok(Some((model.provider.clone(), source.name().to_owned()))),
                 Ok(None) if self.services.needs_key(&model.provider) => Err(problem(
                     "key/missing",
-                    format!("there is no key for {}; store one in the settings, or set {}", model.provider, presets::key_variable(&model.provider)),
+                    format!(
+                        "there is no key for {}; store one in the settings, or set {}",
+                        model.provider,
+                        presets::key_variable(&model.provider)
+                    ),
                 )),
                 Ok(None) => Ok(None),
-                Err(error) => Err(problem("keychain/locked", format!("the key for {} can't be had: {error}", model.provider))),
+                Err(error) => Err(problem(
+                    "keychain/locked",
+                    format!("the key for {} can't be had: {error}", model.provider),
+                )),
             }
         }
         .boxed()
@@ -88,9 +101,14 @@ impl Models for Ways {
             let ModelRequest { model, body, conversation } = request;
             if let Some(player) = self.player(&model.provider, &model.model) {
                 let connection = nowhere()?;
-                return player.send(Request { connection: &connection, model, body, conversation }, sink, cancel).await;
+                return player
+                    .send(Request { connection: &connection, model, body, conversation }, sink, cancel)
+                    .await;
             }
-            let key = self.key(&model.provider).await.map_err(|error| failed(ErrorClass::Auth, error.to_string()))?;
+            let key = self
+                .key(&model.provider)
+                .await
+                .map_err(|error| failed(ErrorClass::Auth, error.to_string()))?;
             let connection = self.services.connection(&model.provider, key.map(|(key, _)| key));
             let connection = connection.map_err(|error| failed(ErrorClass::BadRequest, error.to_string()))?;
             self.http.send(Request { connection: &connection, model, body, conversation }, sink, cancel).await
@@ -100,10 +118,13 @@ impl Models for Ways {
 }
 
 /// The players there are: the tour's, and the person's own script.
-pub(crate) fn players(script: Option<providers::Script>) -> Result<HashMap<(String, String), Player>, providers::ScriptError> {
+pub(crate) fn players(
+    script: Option<providers::Script>,
+) -> Result<HashMap<(String, String), Player>, providers::ScriptError> {
     let mut players = HashMap::new();
     for language in tour::LANGUAGES {
-        players.insert((tour::PROVIDER.to_owned(), language.to_owned()), Player::new(tour::script(language)?));
+        players
+            .insert((tour::PROVIDER.to_owned(), language.to_owned()), Player::new(tour::script(language)?));
     }
     if let Some(script) = script {
         players.insert((SCRIPTED.to_owned(), String::new()), Player::new(script));

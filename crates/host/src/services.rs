@@ -49,7 +49,11 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    pub(crate) fn new(store: StoreHandle, vault: Arc<Vault>, addresses: BTreeMap<String, String>) -> Result<Self, ApiError> {
+    pub(crate) fn new(
+        store: StoreHandle,
+        vault: Arc<Vault>,
+        addresses: BTreeMap<String, String>,
+    ) -> Result<Self, ApiError> {
         let text = store.setting(NAME).map_err(|read| api::of_read(&read))?;
         let own = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         Ok(Self { store, vault, addresses, own: RwLock::new(own), found: Mutex::default() })
@@ -62,7 +66,11 @@ impl Services {
     }
 
     /// The way to a service, with this key.
-    pub(crate) fn connection(&self, provider: &str, key: Option<SecretString>) -> Result<Connection, ConnectionError> {
+    pub(crate) fn connection(
+        &self,
+        provider: &str,
+        key: Option<SecretString>,
+    ) -> Result<Connection, ConnectionError> {
         if let Some(address) = self.addresses.get(provider) {
             return presets::connect(provider, Some(address), key, Proxy::System);
         }
@@ -82,12 +90,23 @@ impl Services {
             self.provider(preset.name, preset.title, preset.dialect, base_url, suggested, false)
         });
         let added = own.iter().filter(|own| Preset::of(&own.id).is_none());
-        let added = added.map(|own| self.provider(&own.id, &own.name, &own.dialect, &own.base_url, own.models.clone(), true));
+        let added = added.map(|own| {
+            self.provider(&own.id, &own.name, &own.dialect, &own.base_url, own.models.clone(), true)
+        });
         presets.chain(added).collect()
     }
 
-    fn provider(&self, id: &str, name: &str, dialect: &str, base_url: &str, models: Vec<String>, custom: bool) -> Provider {
-        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned().unwrap_or_default();
+    fn provider(
+        &self,
+        id: &str,
+        name: &str,
+        dialect: &str,
+        base_url: &str,
+        models: Vec<String>,
+        custom: bool,
+    ) -> Provider {
+        let found =
+            self.found.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned().unwrap_or_default();
         let listed: Vec<String> = found.models.into_iter().map(|model| model.name).collect();
         let key = match self.vault.state(id) {
             KeyState::Stored => "stored",
@@ -122,12 +141,24 @@ impl Services {
         if ![providers::anthropic::NAME, providers::chat::NAME].contains(&draft.dialect.as_str()) {
             return Err(unfit("its dialect isn't one of those known"));
         }
-        Connection::new(&id, &draft.dialect, &draft.base_url, None, Proxy::System).map_err(|bad| unfit(bad.to_string()))?;
-        let models: Vec<String> = draft.models.iter().map(|model| model.trim().to_owned()).filter(|model| !model.is_empty()).collect();
+        Connection::new(&id, &draft.dialect, &draft.base_url, None, Proxy::System)
+            .map_err(|bad| unfit(bad.to_string()))?;
+        let models: Vec<String> = draft
+            .models
+            .iter()
+            .map(|model| model.trim().to_owned())
+            .filter(|model| !model.is_empty())
+            .collect();
         if models.is_empty() {
             return Err(unfit("it has no model"));
         }
-        let service = Own { id: id.clone(), name, dialect: draft.dialect, base_url: draft.base_url.trim().to_owned(), models };
+        let service = Own {
+            id: id.clone(),
+            name,
+            dialect: draft.dialect,
+            base_url: draft.base_url.trim().to_owned(),
+            models,
+        };
         match own.iter().position(|own| own.id == id) {
             Some(at) => own[at] = service,
             None if own.len() >= MOST => return Err(unfit("there are too many already")),
@@ -143,7 +174,11 @@ impl Services {
         let before = own.len();
         own.retain(|own| own.id != id);
         if own.len() == before {
-            return Err(error("provider/unknown", format!("no added service is called {id}"), "Look at the list of providers."));
+            return Err(error(
+                "provider/unknown",
+                format!("no added service is called {id}"),
+                "Look at the list of providers.",
+            ));
         }
         self.keep(own)
     }
@@ -169,7 +204,9 @@ impl Services {
                 ProviderCheck { ok: true, class: None, message: None }
             }
             Err(error) => {
-                let class = serde_json::to_value(error.class).ok().and_then(|class| class.as_str().map(str::to_owned));
+                let class = serde_json::to_value(error.class)
+                    .ok()
+                    .and_then(|class| class.as_str().map(str::to_owned));
                 ProviderCheck { ok: false, class, message: Some(error.message) }
             }
         });
@@ -193,13 +230,20 @@ fn unfit(why: impl std::fmt::Display) -> ApiError {
 
 /// A name as it may stand in logs and in `DAYBOOK_KEY_…`.
 fn named(id: &str) -> Result<String, ApiError> {
-    let fits = !id.is_empty() && id.len() <= 64 && id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-    if fits { Ok(id.to_owned()) } else { Err(unfit("its id may have lower-case letters, digits and hyphens only")) }
+    let fits = !id.is_empty()
+        && id.len() <= 64
+        && id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    if fits {
+        Ok(id.to_owned())
+    } else {
+        Err(unfit("its id may have lower-case letters, digits and hyphens only"))
+    }
 }
 
 /// An id from a name, unlike all others.
 fn fresh(name: &str, own: &[Own]) -> String {
-    let mut base: String = name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let mut base: String =
+        name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     base.truncate(40);
     let base = match base.trim_matches('-') {
         "" => "service".to_owned(),

@@ -31,7 +31,11 @@ pub(crate) fn read(store: &StoreHandle) -> Result<Settings, ApiError> {
 
 pub(crate) fn save(store: &StoreHandle, settings: &Settings) -> Result<(), ApiError> {
     if let Some((name, word)) = unknown(settings) {
-        return Err(error("settings/unknown", format!("`{word}` is no choice for {name}"), "Choose one of those offered."));
+        return Err(error(
+            "settings/unknown",
+            format!("`{word}` is no choice for {name}"),
+            "Choose one of those offered.",
+        ));
     }
     let value = serde_json::to_string(settings).map_err(|bad| error("internal", bad.to_string(), ""))?;
     set(store, NAME, value)
@@ -42,7 +46,11 @@ pub(crate) fn set(store: &StoreHandle, name: &str, value: String) -> Result<(), 
 }
 
 pub(crate) fn unsaved(failed: &store::AppendError) -> ApiError {
-    error("store/read_only", format!("it couldn't be saved: {failed}"), "Look at the disk and the data folder.")
+    error(
+        "store/read_only",
+        format!("it couldn't be saved: {failed}"),
+        "Look at the disk and the data folder.",
+    )
 }
 
 /// The first word outside its set.

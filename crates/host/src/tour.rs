@@ -89,7 +89,11 @@ mod tests {
             let data = tempfile::tempdir().expect("a folder");
             let folder = lay_out(data.path(), language, "one").expect("laid out");
             let menu = fs::read_to_string(folder.join("menu.md")).expect("a menu");
-            let calls = script.answers.iter().flat_map(|answer| answer.say.iter().flatten()).filter_map(|piece| piece.call.as_ref());
+            let calls = script
+                .answers
+                .iter()
+                .flat_map(|answer| answer.say.iter().flatten())
+                .filter_map(|piece| piece.call.as_ref());
             let mut edits = 0;
             for call in calls {
                 if let Some(path) = call.arguments["path"].as_str() {

@@ -84,7 +84,11 @@ struct Known {
 impl Vault {
     /// A vault; `environment` maps variable names to keys.
     #[must_use]
-    pub fn new(keychain: Arc<dyn Keychain>, store: StoreHandle, environment: HashMap<String, SecretString>) -> Self {
+    pub fn new(
+        keychain: Arc<dyn Keychain>,
+        store: StoreHandle,
+        environment: HashMap<String, SecretString>,
+    ) -> Self {
         let vault = Self { keychain, store, environment, known: Mutex::default() };
         vault.sharpen(&mut vault.lock());
         vault
@@ -127,9 +131,9 @@ impl Vault {
                 self.sharpen(&mut known);
                 Ok(Some((key, Source::Keychain)))
             }
-            Ok(None) if self.is_marked(provider) => {
-                Err(KeychainError::Locked(format!("the key of {provider} was stored in it and isn't given out now")))
-            }
+            Ok(None) if self.is_marked(provider) => Err(KeychainError::Locked(format!(
+                "the key of {provider} was stored in it and isn't given out now"
+            ))),
             Ok(None) => Ok(None),
             Err(error) if self.is_marked(provider) => Err(error),
             // Nothing was ever stored; that the keychain doesn't work is no news for this provider.
@@ -199,7 +203,8 @@ impl Vault {
 
     fn mark(&self, provider: &str, stored: bool) -> Result<(), KeyError> {
         let name = mark_name(provider);
-        let edit = if stored { Edit::Set { name, value: "keychain".to_owned() } } else { Edit::Unset { name } };
+        let edit =
+            if stored { Edit::Set { name, value: "keychain".to_owned() } } else { Edit::Unset { name } };
         self.store.edit(edit).map_err(|error| KeyError::Mark(error.to_string()))
     }
 

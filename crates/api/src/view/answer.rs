@@ -40,13 +40,15 @@ impl Seen {
 #[derive(Debug, Clone)]
 pub(super) struct Streaming {
     attempt: AttemptId,
+    /// When it began: the answer's time, however its first words came.
+    began: u64,
     text: Seen,
     reasoning: Seen,
 }
 
 impl Streaming {
-    pub(super) fn new(attempt: &AttemptId) -> Self {
-        Self { attempt: attempt.clone(), text: Seen::default(), reasoning: Seen::default() }
+    pub(super) fn new(attempt: &AttemptId, began: u64) -> Self {
+        Self { attempt: attempt.clone(), began, text: Seen::default(), reasoning: Seen::default() }
     }
 }
 
@@ -65,7 +67,9 @@ impl Fold {
                 };
                 self.streamed(&attempt.clone(), text, reasoning, &mut out);
             }
-            Live::Output { session, call, at, text } if *session == self.id => self.live_output(call, *at, text, &mut out),
+            Live::Output { session, call, at, text } if *session == self.id => {
+                self.live_output(call, *at, text, &mut out)
+            }
             Live::Delta { .. } | Live::Output { .. } | Live::Stalled { .. } => {}
         }
         out
@@ -73,7 +77,10 @@ impl Fold {
 
     pub(super) fn logged_deltas(&mut self, e: &AssistantDelta, out: &mut Vec<Patch>) {
         for delta in &e.deltas {
-            let Some(streaming) = self.streaming.as_mut().filter(|streaming| streaming.attempt == e.attempt) else { return };
+            let Some(streaming) = self.streaming.as_mut().filter(|streaming| streaming.attempt == e.attempt)
+            else {
+                return;
+            };
             let (text, reasoning) = match delta {
                 ModelDelta::Text { text } => (streaming.text.logged(text), ""),
                 ModelDelta::Reasoning { text } => ("", streaming.reasoning.logged(text)),
@@ -94,24 +101,32 @@ impl Fold {
             Some(EntryBody::Answer { .. }) if reasoning.is_empty() => {
                 return self.push(Patch::Text { key, text: text.to_owned() }, out);
             }
-            Some(EntryBody::Answer { text: said, reasoning: thought, .. }) => (said.clone(), format!("{thought}{reasoning}")),
+            Some(EntryBody::Answer { text: said, reasoning: thought, .. }) => {
+                (said.clone(), format!("{thought}{reasoning}"))
+            }
             _ => (text.to_owned(), reasoning.to_owned()),
         };
         let (text, reasoning) = patch;
-        self.put_at(self.state.time, key, EntryBody::Answer { text, reasoning, streaming: true }, out);
+        let began = self.streaming.as_ref().map_or(self.state.time, |streaming| streaming.began);
+        self.put_at(began, key, EntryBody::Answer { text, reasoning, streaming: true }, out);
     }
 
     pub(super) fn accepted(&mut self, e: &AssistantAccepted, event: &Event, out: &mut Vec<Patch>) {
-        self.streaming = None;
+        let began = self.streaming.take().map_or(event.envelope.time, |streaming| streaming.began);
         let joined = |wanted: fn(&Block) -> Option<&str>, between: &str| {
-            e.blocks.iter().filter_map(wanted).filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join(between)
+            e.blocks
+                .iter()
+                .filter_map(wanted)
+                .filter(|text| !text.trim().is_empty())
+                .collect::<Vec<_>>()
+                .join(between)
         };
         let text = joined(text_of, "\n\n");
         let reasoning = joined(reasoning_of, "\n\n");
         self.said.clone_from(&text);
         let key = e.attempt.to_string();
         if !text.is_empty() || !reasoning.is_empty() {
-            self.put(event, key, EntryBody::Answer { text, reasoning, streaming: false }, out);
+            self.put_at(began, key, EntryBody::Answer { text, reasoning, streaming: false }, out);
         } else if self.shown.entry(&key).is_some() {
             self.push(Patch::Removed { key }, out);
         }
@@ -125,19 +140,26 @@ impl Fold {
                 self.take_back(e, out);
                 // One line for all attempts of a step; the activity says when the next one comes.
                 let step = event.envelope.step.as_ref().map_or_else(String::new, ToString::to_string);
-                let mut facts = vec![("class", words::class(error.class).to_owned()), ("message", error.message.clone())];
+                let mut facts =
+                    vec![("class", words::class(error.class).to_owned()), ("message", error.message.clone())];
                 if let Some((_, step)) = self.state.step() {
                     facts.push(("provider", step.model.provider.clone()));
                     facts.push(("attempt", step.attempts.to_string()));
                 }
-                let facts = facts.into_iter().map(|(name, fact)| (name.to_owned(), super::facts::shown(&fact))).collect();
-                let body = EntryBody::Notice { code: "attempt/failed".to_owned(), facts, level: NoticeLevel::Bad };
+                let facts = facts
+                    .into_iter()
+                    .map(|(name, fact)| (name.to_owned(), super::facts::shown(&fact)))
+                    .collect();
+                let body =
+                    EntryBody::Notice { code: "attempt/failed".to_owned(), facts, level: NoticeLevel::Bad };
                 self.put(event, format!("attempts_{step}"), body, out);
             }
             // It is asked for again by the turn that goes on.
             AttemptEndKind::Interrupted => self.take_back(e, out),
             // Nothing asks again: what was said stays to be read, and the turn's end says why there is no more.
-            AttemptEndKind::Failed { retry: None, .. } | AttemptEndKind::Unaccepted { .. } | AttemptEndKind::Cancelled => {
+            AttemptEndKind::Failed { retry: None, .. }
+            | AttemptEndKind::Unaccepted { .. }
+            | AttemptEndKind::Cancelled => {
                 self.stop_streaming(e, event, out);
             }
         }

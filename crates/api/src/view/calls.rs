@@ -6,8 +6,8 @@ use super::{Fold, words};
 use crate::wire::view::{CallState, CallView, EntryBody, Patch};
 use domain::call::Effect;
 use domain::event::{
-    CallResolved, CheckedCall, Event, ToolCall, ToolCancelled, ToolDenied, ToolOutcome, ToolOutcomeUnknown, ToolOutput,
-    ToolResult,
+    CallResolved, CheckedCall, Event, ToolCall, ToolCancelled, ToolDenied, ToolOutcome, ToolOutcomeUnknown,
+    ToolOutput, ToolResult,
 };
 use domain::ids::CallId;
 
@@ -122,7 +122,9 @@ impl Fold {
 
     pub(super) fn resolved(&mut self, e: &CallResolved, event: &Event, out: &mut Vec<Patch>) {
         let key = unknown_key(&e.call);
-        let Some(EntryBody::Unknown { call, evidence, .. }) = self.shown.entry(&key).map(|entry| entry.body.clone()) else {
+        let Some(EntryBody::Unknown { call, evidence, .. }) =
+            self.shown.entry(&key).map(|entry| entry.body.clone())
+        else {
             return;
         };
         let resolution = Some(words::resolution(e.resolution));

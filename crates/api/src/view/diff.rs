@@ -10,7 +10,11 @@ pub(crate) fn wire(path: String, diff: show::FileDiff) -> FileDiff {
         NoHunks::TooLarge => "too_large",
         NoHunks::Same => "same",
     });
-    FileDiff { path, no_hunks: no_hunks.map(str::to_owned), hunks: diff.hunks.into_iter().map(hunk).collect() }
+    FileDiff {
+        path,
+        no_hunks: no_hunks.map(str::to_owned),
+        hunks: diff.hunks.into_iter().map(hunk).collect(),
+    }
 }
 
 fn hunk(hunk: show::Hunk) -> Hunk {
@@ -28,6 +32,7 @@ fn line(line: show::Line) -> DiffLine {
         LineKind::Removed => "removed",
         LineKind::Added => "added",
     };
-    let spans = line.spans.into_iter().map(|span| DiffSpan { text: span.text, changed: span.changed }).collect();
+    let spans =
+        line.spans.into_iter().map(|span| DiffSpan { text: span.text, changed: span.changed }).collect();
     DiffLine { kind: kind.to_owned(), spans }
 }

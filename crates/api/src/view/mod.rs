@@ -19,7 +19,8 @@ pub use patch::{OUTPUT_LINES, apply, joined};
 
 use crate::wire::store::Folder;
 use crate::wire::view::{
-    Activity, ApprovalState, Entry, EntryBody, NoticeLevel, Patch, QuestionView, SessionView, Tokens, WaitingMessage,
+    Activity, ApprovalState, Entry, EntryBody, NoticeLevel, Patch, QuestionView, SessionView, Tokens,
+    WaitingMessage,
 };
 use answer::Streaming;
 use domain::digest::Digest;
@@ -141,17 +142,21 @@ impl Fold {
     fn fact(&mut self, fact: &Fact, event: &Event, shelf: &dyn Shelf, out: &mut Vec<Patch>) {
         match fact {
             Fact::SessionCreated(e) => self.created(e, shelf),
-            Fact::SessionMode(e) => self.told(event, "mode/changed", &[("mode", words::mode_name(e.mode).to_owned())], out),
+            Fact::SessionMode(e) => {
+                self.told(event, "mode/changed", &[("mode", words::mode_name(e.mode).to_owned())], out)
+            }
             Fact::SessionModel(e) => {
                 let facts = [("provider", e.model.provider.clone()), ("model", e.model.model.clone())];
                 self.told(event, "model/changed", &facts, out);
             }
-            Fact::UserMessage(e) => self.put(event, e.message.to_string(), EntryBody::Said { text: e.text.clone() }, out),
+            Fact::UserMessage(e) => {
+                self.put(event, e.message.to_string(), EntryBody::Said { text: e.text.clone() }, out)
+            }
             Fact::DocumentLoaded(e) => {
                 let code = if e.named_only { "document/named" } else { "document/loaded" };
                 self.notice(event, code, &[("path", facts::shown(&e.path))], NoticeLevel::Info, out);
             }
-            Fact::AttemptStart(e) => self.streaming = Some(Streaming::new(&e.attempt)),
+            Fact::AttemptStart(e) => self.streaming = Some(Streaming::new(&e.attempt, event.envelope.time)),
             Fact::AttemptEnd(e) => self.attempt_end(e, event, out),
             Fact::AssistantDelta(e) => self.logged_deltas(e, out),
             Fact::AssistantAccepted(e) => self.accepted(e, event, out),
@@ -168,18 +173,25 @@ impl Fold {
                 self.put(event, approval.id.clone(), EntryBody::Approval { approval }, out);
                 self.wait(&e.call, true, out);
             }
-            Fact::ApprovalGranted(e) => self.answered(e.approval.as_str(), ApprovalState::Granted, event, out),
+            Fact::ApprovalGranted(e) => {
+                self.answered(e.approval.as_str(), ApprovalState::Granted, event, out)
+            }
             Fact::ApprovalRefused(e) => {
                 self.answered(e.approval.as_str(), ApprovalState::Refused { why: e.why.clone() }, event, out);
             }
-            Fact::ApprovalExpired(e) => self.answered(e.approval.as_str(), ApprovalState::Expired, event, out),
+            Fact::ApprovalExpired(e) => {
+                self.answered(e.approval.as_str(), ApprovalState::Expired, event, out)
+            }
             Fact::QuestionAsked(e) => self.asked(e, event, out),
             Fact::QuestionAnswered(e) => self.question_answered(e, event, out),
             Fact::PlanReplaced(e) => self.push(Patch::Plan { plan: words::plan(&e.plan) }, out),
             Fact::RecoveryAdopted(_) => self.notice(event, "recovery/adopted", &[], NoticeLevel::Info, out),
-            Fact::RecoveryContinuation(_) => self.notice(event, "recovery/continued", &[], NoticeLevel::Info, out),
+            Fact::RecoveryContinuation(_) => {
+                self.notice(event, "recovery/continued", &[], NoticeLevel::Info, out)
+            }
             Fact::NoticeRaised(e) => {
-                let facts: Vec<(&str, String)> = e.facts.iter().map(|(k, v)| (k.as_str(), facts::shown(v))).collect();
+                let facts: Vec<(&str, String)> =
+                    e.facts.iter().map(|(k, v)| (k.as_str(), facts::shown(v))).collect();
                 self.notice(event, &e.code, &facts, NoticeLevel::Info, out);
             }
             Fact::TurnEnd(e) => self.turn_end(e, event, out),
@@ -215,19 +227,32 @@ impl Fold {
         }
     }
 
-    fn notice(&mut self, event: &Event, code: &str, facts: &[(&str, String)], level: NoticeLevel, out: &mut Vec<Patch>) {
+    fn notice(
+        &mut self,
+        event: &Event,
+        code: &str,
+        facts: &[(&str, String)],
+        level: NoticeLevel,
+        out: &mut Vec<Patch>,
+    ) {
         let key = format!("notice_{}", event.envelope.seq);
         let facts = facts.iter().map(|(name, fact)| ((*name).to_owned(), fact.clone())).collect();
         self.put(event, key, EntryBody::Notice { code: code.to_owned(), facts, level }, out);
     }
 
     fn answered(&mut self, approval: &str, state: ApprovalState, event: &Event, out: &mut Vec<Patch>) {
-        let Some(EntryBody::Approval { approval: open }) = self.shown.entry(approval).map(|entry| entry.body.clone())
+        let Some(EntryBody::Approval { approval: open }) =
+            self.shown.entry(approval).map(|entry| entry.body.clone())
         else {
             return;
         };
         let call = open.call.clone();
-        self.put(event, approval.to_owned(), EntryBody::Approval { approval: crate::wire::view::ApprovalView { state, ..open } }, out);
+        self.put(
+            event,
+            approval.to_owned(),
+            EntryBody::Approval { approval: crate::wire::view::ApprovalView { state, ..open } },
+            out,
+        );
         if let Ok(call) = call.parse() {
             self.wait(&call, false, out);
         }
@@ -248,18 +273,30 @@ impl Fold {
 
     fn question_answered(&mut self, e: &event::QuestionAnswered, event: &Event, out: &mut Vec<Patch>) {
         let key = e.question.to_string();
-        let Some(EntryBody::Question { question }) = self.shown.entry(&key).map(|entry| entry.body.clone()) else { return };
+        let Some(EntryBody::Question { question }) = self.shown.entry(&key).map(|entry| entry.body.clone())
+        else {
+            return;
+        };
         let answer = if question.sensitive { "•••".to_owned() } else { e.answer.clone() };
-        self.put(event, key, EntryBody::Question { question: QuestionView { answer: Some(answer), ..question } }, out);
+        self.put(
+            event,
+            key,
+            EntryBody::Question { question: QuestionView { answer: Some(answer), ..question } },
+            out,
+        );
     }
 
     fn turn_end(&mut self, e: &event::TurnEnd, event: &Event, out: &mut Vec<Patch>) {
         let (end, facts) = words::end(&e.end);
-        let mut facts: BTreeMap<String, String> = facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect();
-        if end == "failed" && let Some(model) = &self.shown.view.model {
+        let mut facts: BTreeMap<String, String> =
+            facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect();
+        if end == "failed"
+            && let Some(model) = &self.shown.view.model
+        {
             facts.insert("provider".to_owned(), model.provider.clone());
         }
-        let turn = event.envelope.turn.as_ref().map_or_else(|| event.envelope.seq.to_string(), ToString::to_string);
+        let turn =
+            event.envelope.turn.as_ref().map_or_else(|| event.envelope.seq.to_string(), ToString::to_string);
         let ms = event.envelope.time.saturating_sub(self.turn_started);
         self.put(event, turn, EntryBody::TurnEnd { end: end.to_owned(), facts, ms }, out);
         self.streaming = None;

@@ -126,12 +126,17 @@ pub fn joined(patches: Vec<Patch>) -> Vec<Patch> {
         match &patch {
             Patch::Entry { entry } => {
                 // What an older version and its additions said is in this one; its place is the older one's.
-                let since = out.iter().rposition(|old| matches!(old, Patch::Removed { key } if *key == entry.key));
+                let since =
+                    out.iter().rposition(|old| matches!(old, Patch::Removed { key } if *key == entry.key));
                 let from = since.map_or(0, |at| at + 1);
-                let first = out.iter().skip(from).position(|old| matches!(old, Patch::Entry { entry: e } if e.key == entry.key));
+                let first = out
+                    .iter()
+                    .skip(from)
+                    .position(|old| matches!(old, Patch::Entry { entry: e } if e.key == entry.key));
                 match first.map(|at| at + from) {
                     Some(at) => {
-                        let time = if let Patch::Entry { entry } = &out[at] { entry.time } else { entry.time };
+                        let time =
+                            if let Patch::Entry { entry } = &out[at] { entry.time } else { entry.time };
                         out[at] = Patch::Entry { entry: Entry { time, ..entry.clone() } };
                         let calls: Vec<&str> = match &entry.body {
                             EntryBody::Calls { calls } => calls.iter().map(|call| call.id.as_str()).collect(),

@@ -135,7 +135,8 @@ fn ok(n: u128, text: &str, value: serde_json::Value, effects: Vec<Effect>) -> Fa
 fn requested(of: u128, facts: Facts) -> Fact {
     let (tool, version, digest) = ("edit_file".into(), 1, Digest::of(b"shown"));
     let (approval, call) = (ApprovalId::from_bits(1), CallId::from_bits(of));
-    ApprovalRequested { approval, call, tool, version, arguments: Digest::ZERO, facts, digest, valid_ms: 1 }.into()
+    ApprovalRequested { approval, call, tool, version, arguments: Digest::ZERO, facts, digest, valid_ms: 1 }
+        .into()
 }
 
 fn folded(facts: Vec<Fact>, shelf: &Blobs) -> Fold {
@@ -150,12 +151,22 @@ fn folded(facts: Vec<Fact>, shelf: &Blobs) -> Fold {
 fn drawn(view: &SessionView) -> String {
     let (title, activity, tokens) = (&view.title, &view.activity, view.tokens);
     let (input, cached, output) = (tokens.input, tokens.cached, tokens.output);
-    let mut lines = vec![format!("{title:?} {activity:?} {input}/{cached}/{output} changed {}", view.changed_files)];
+    let mut lines =
+        vec![format!("{title:?} {activity:?} {input}/{cached}/{output} changed {}", view.changed_files)];
     lines.extend(view.entries.iter().map(|entry| {
         let body = match &entry.body {
             EntryBody::Approval { approval: a } => format!(
                 "asks {} {} can {:?} cannot {:?} risk {} undo {} exact {:?} says {:?} diff {} {:?}",
-                a.tool, a.act, a.can_touch, a.cannot_touch, a.risk, a.undo, a.exact, a.model_says, a.diff.is_some(), a.state
+                a.tool,
+                a.act,
+                a.can_touch,
+                a.cannot_touch,
+                a.risk,
+                a.undo,
+                a.exact,
+                a.model_says,
+                a.diff.is_some(),
+                a.state
             ),
             EntryBody::Calls { calls } => calls.iter().map(call_drawn).collect::<Vec<_>>().join(" | "),
             other => format!("{other:?}"),
@@ -239,7 +250,8 @@ fn an_approval_shows_the_engines_facts_and_the_difference_from_the_record() {
     let words = |line: &crate::wire::store::DiffLine| {
         line.spans.iter().map(|span| span.text.as_str()).collect::<String>()
     };
-    let lines: Vec<String> = diff.hunks[0].lines.iter().map(|line| format!("{} {}", line.kind, words(line))).collect();
+    let lines: Vec<String> =
+        diff.hunks[0].lines.iter().map(|line| format!("{} {}", line.kind, words(line))).collect();
     assert_eq!(lines, ["same one", "removed bnu", "added bun"]);
 
     let effect = Effect {
@@ -347,7 +359,12 @@ fn questions_and_unknown_outcomes_wait_until_they_are_settled() {
     let mut facts = begin();
     facts.push(start(1));
     facts.extend(accepted(1, "Let me ask."));
-    let body = Question { text: "Which price?".into(), options: vec!["5".into()], free_text: true, sensitive: false };
+    let body = Question {
+        text: "Which price?".into(),
+        options: vec!["5".into()],
+        free_text: true,
+        sensitive: false,
+    };
     let (question, call_id) = (QuestionId::from_bits(1), CallId::from_bits(1));
     let evidence = BTreeMap::from([("reason".to_owned(), "crash".to_owned())]);
     facts.extend([
@@ -402,7 +419,10 @@ fn a81_denied_and_bad_calls_say_why_and_names_are_made_harmless() {
     let EntryBody::Calls { calls } = &fold.view().entries[1].body else { panic!() };
     assert!(calls[0].tool.starts_with("read⟨U+202E⟩x") && calls[0].tool.chars().count() <= 401);
     assert_eq!(calls[0].error.as_deref(), Some("arguments/invalid: no path"));
-    assert_eq!((calls[1].state, calls[1].error.as_deref()), (crate::wire::view::CallState::Denied, Some("denied/policy: plan only")));
+    assert_eq!(
+        (calls[1].state, calls[1].error.as_deref()),
+        (crate::wire::view::CallState::Denied, Some("denied/policy: plan only"))
+    );
     assert_eq!(calls[1].facts, BTreeMap::from([("path".to_owned(), "a".to_owned())]));
 }
 

@@ -110,11 +110,15 @@ pub(crate) fn end(end: &event::End) -> (&'static str, Vec<(&'static str, String)
         event::End::Cancelled { by } => ("cancelled", vec![("by", by_name(*by).to_owned())]),
         event::End::Rejected => ("rejected", vec![]),
         event::End::NothingToDo => ("nothing_to_do", vec![]),
-        event::End::Failed { code, message } => ("failed", vec![("class", code.clone()), ("message", message.clone())]),
+        event::End::Failed { code, message } => {
+            ("failed", vec![("class", code.clone()), ("message", message.clone())])
+        }
         event::End::Length => ("length", vec![]),
         event::End::Refused => ("refused", vec![]),
         event::End::Blocked { why } => ("blocked", vec![("why", why.clone())]),
-        event::End::Limit { limit, value } => ("limit", vec![("limit", limit.clone()), ("value", value.to_string())]),
+        event::End::Limit { limit, value } => {
+            ("limit", vec![("limit", limit.clone()), ("value", value.to_string())])
+        }
         event::End::Interrupted => ("interrupted", vec![]),
     }
 }

@@ -3,7 +3,9 @@
 //! A command is typed ids and text, never a path or a program: folders come from the dialog, a drop or the recent list
 //! as opaque ids. Commands that append say the sequence number they were recorded at and are idempotent by `command`.
 
-use super::store::{AppInfo, FileChange, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings};
+use super::store::{
+    AppInfo, FileChange, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings,
+};
 use super::view::SessionView;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

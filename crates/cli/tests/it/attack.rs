@@ -17,7 +17,10 @@ fn a64_the_door_is_for_its_owner_and_not_for_another_process_namespace() {
     // The same program, the same user, in a process namespace of its own: refused.
     let inside = rig.command(&["sessions", "--json"]);
     let mut caged = Command::new("unshare");
-    caged.args(["--user", "--map-root-user", "--pid", "--fork"]).arg(inside.get_program()).args(inside.get_args());
+    caged
+        .args(["--user", "--map-root-user", "--pid", "--fork"])
+        .arg(inside.get_program())
+        .args(inside.get_args());
     for (name, value) in inside.get_envs() {
         match value {
             Some(value) => caged.env(name, value),

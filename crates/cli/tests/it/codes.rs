@@ -68,14 +68,20 @@ fn a_session_is_continued_listed_shown_and_its_changes_counted() {
     assert_eq!((second.code, second.done()["answer"].as_str()), (0, Some("Second.")), "{}", second.err);
     assert_eq!(second.session(), session);
     let changes = rig.run(&["changes", &session, "--json"]).json();
-    assert_eq!(changes, [json!({"path": "a.txt", "change": "created", "added": 2, "removed": 0, "changed_since": false})]);
+    assert_eq!(
+        changes,
+        [json!({"path": "a.txt", "change": "created", "added": 2, "removed": 0, "changed_since": false})]
+    );
     std::fs::write(rig.project().join("a.txt"), "mine\n").expect("written");
     assert_eq!(rig.run(&["changes", &session, "--json"]).json()[0]["changed_since"], true);
     let sessions = rig.run(&["sessions", "--json"]).json();
     assert_eq!((sessions.len(), sessions[0]["state"].as_str()), (1, Some("idle")));
     let shown = rig.run(&["show", &session]);
     assert!(shown.out.contains("First.") && shown.out.contains("Second."), "{}", shown.out);
-    assert_eq!(rig.run(&["show", &session, "--json"]).json()[0]["tokens"]["output"].as_u64().map(|n| n > 0), Some(true));
+    assert_eq!(
+        rig.run(&["show", &session, "--json"]).json()[0]["tokens"]["output"].as_u64().map(|n| n > 0),
+        Some(true)
+    );
 }
 
 #[test]

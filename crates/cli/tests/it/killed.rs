@@ -16,12 +16,21 @@ fn a_command_cut_off_by_a_kill_is_unknown_asked_about_and_not_run_again() {
     drop(exec);
 
     let resumed = rig.run(&["resume", &session, "--json"]);
-    assert_eq!((resumed.code, resumed.done()["end"].as_str()), (3, Some("waiting")), "{} {}", resumed.out, resumed.err);
+    assert_eq!(
+        (resumed.code, resumed.done()["end"].as_str()),
+        (3, Some("waiting")),
+        "{} {}",
+        resumed.out,
+        resumed.err
+    );
     let unknown = resumed.events("tool/outcome_unknown");
     assert_eq!(unknown[0]["evidence"]["reason"], "crash");
     let id = unknown[0]["call"].as_str().expect("a call").to_owned();
     let waiting = rig.run(&["approvals", "--json"]).json();
-    assert_eq!((waiting[0]["kind"].as_str(), waiting[0]["id"].as_str()), (Some("outcome"), Some(id.as_str())));
+    assert_eq!(
+        (waiting[0]["kind"].as_str(), waiting[0]["id"].as_str()),
+        (Some("outcome"), Some(id.as_str()))
+    );
     assert_eq!(rig.run(&["answer", &id, "perhaps"]).code, 2);
 
     // The script is the host's, so the process that goes on needs none of it: its model is gone, and it says so.

@@ -5,7 +5,11 @@ use serde_json::json;
 
 fn writing() -> Rig {
     let refused = json!({"when": {"contains": "did not allow"}, "say": [{"text": "Then not."}]});
-    Rig::new(json!([call("write_file", json!({"path": "a.txt", "content": "x\n"})), refused, text("Written.")]))
+    Rig::new(json!([
+        call("write_file", json!({"path": "a.txt", "content": "x\n"})),
+        refused,
+        text("Written.")
+    ]))
 }
 
 #[test]
@@ -22,7 +26,8 @@ fn r_cli_01_another_process_sees_the_request_and_approves_exactly_that() {
     let rig = writing();
     let mut exec = rig.start(&Rig::exec(&["--wait-approvals"]));
     let asked = exec.until("approval/requested");
-    let (id, digest) = (asked["approval"].as_str().expect("an id"), asked["digest"].as_str().expect("a digest"));
+    let (id, digest) =
+        (asked["approval"].as_str().expect("an id"), asked["digest"].as_str().expect("a digest"));
     let seen = rig.run(&["approvals", "--json"]).json();
     assert_eq!((seen[0]["id"].as_str(), seen[0]["body"]["digest"].as_str()), (Some(id), Some(digest)));
     assert_eq!(rig.run(&["sessions", "--json"]).json()[0]["state"], "needs_you");
@@ -65,7 +70,9 @@ fn a_question_is_answered_from_outside() {
 }
 
 fn slow() -> Rig {
-    Rig::new(json!([{"say": [{"text": "wait"}, {"text": " for it", "wait_ms": 600_000}]}, text("Never mind.")]))
+    Rig::new(
+        json!([{"say": [{"text": "wait"}, {"text": " for it", "wait_ms": 600_000}]}, text("Never mind.")]),
+    )
 }
 
 #[test]
@@ -79,7 +86,11 @@ fn a_turn_is_stopped_by_another_process_or_by_a_signal() {
             signal => exec.signal(signal),
         }
         let (code, lines) = exec.end();
-        assert_eq!((code, lines.last().expect("a line")["done"]["end"].as_str()), (5, Some("cancelled")), "{how}");
+        assert_eq!(
+            (code, lines.last().expect("a line")["done"]["end"].as_str()),
+            (5, Some("cancelled")),
+            "{how}"
+        );
         assert_eq!(rig.run(&["verify"]).code, 0, "{how}");
     }
 }

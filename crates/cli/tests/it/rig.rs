@@ -38,7 +38,12 @@ impl Rig {
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
-        command.arg("--data-dir").arg(self.data()).args(args).current_dir(self.root.path()).stdin(Stdio::null());
+        command
+            .arg("--data-dir")
+            .arg(self.data())
+            .args(args)
+            .current_dir(self.root.path())
+            .stdin(Stdio::null());
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("DAYBOOK_")) {
             command.env_remove(name);
         }
@@ -62,7 +67,8 @@ impl Rig {
 
     /// Starts it and hands out its lines one by one.
     pub(crate) fn start(&self, args: &[&str]) -> Running {
-        let mut child = self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut child =
+            self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let out = BufReader::new(child.stdout.take().expect("a pipe"));
         let (to, lines) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
@@ -94,7 +100,10 @@ impl Done {
     }
 
     pub(crate) fn json(&self) -> Vec<Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|bad| panic!("{bad}: {line}"))).collect()
+        self.out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|bad| panic!("{bad}: {line}")))
+            .collect()
     }
 
     pub(crate) fn session(&self) -> String {
@@ -127,7 +136,8 @@ impl Running {
     /// Reads on until an event of this type, and gives its payload.
     pub(crate) fn until(&mut self, kind: &str) -> Value {
         loop {
-            let line = self.lines.recv_timeout(LIMIT).unwrap_or_else(|_| panic!("no {kind} after {:#?}", self.seen));
+            let line =
+                self.lines.recv_timeout(LIMIT).unwrap_or_else(|_| panic!("no {kind} after {:#?}", self.seen));
             let line: Value = serde_json::from_str(&line).expect("JSON");
             self.seen.push(line.clone());
             if line["event"]["type"] == kind {
@@ -141,7 +151,8 @@ impl Running {
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let sent = Command::new("kill").arg(name).arg(self.child.id().to_string()).status().expect("kill runs");
+        let sent =
+            Command::new("kill").arg(name).arg(self.child.id().to_string()).status().expect("kill runs");
         assert!(sent.success());
     }
 

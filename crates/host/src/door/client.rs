@@ -52,16 +52,20 @@ impl Client {
         let path = data::door_path(data);
         let stream = match UnixStream::connect(&path).await {
             Ok(stream) => stream,
-            Err(io) if matches!(io.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => return Ok(None),
+            Err(io) if matches!(io.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
+                return Ok(None);
+            }
             Err(source) => return Err(DoorError::Io { path, source }),
         };
         let (read, write) = stream.into_split();
         let waiting = Arc::new(Mutex::new(Waiting::default()));
         tokio::spawn(hear(read, Arc::clone(&waiting)));
         let client = Self { write: tokio::sync::Mutex::new(write), waiting, next: AtomicU64::new(1) };
-        client.ask(Request::Hello { version: VERSION }).await.map_err(|refused| match refused.code.as_str() {
-            "app/closing" => DoorError::Closed,
-            _ => DoorError::Refused(refused),
+        client.ask(Request::Hello { version: VERSION }).await.map_err(|refused| {
+            match refused.code.as_str() {
+                "app/closing" => DoorError::Closed,
+                _ => DoorError::Refused(refused),
+            }
         })?;
         Ok(Some(client))
     }
@@ -105,7 +109,11 @@ impl Client {
     ///
     /// # Errors
     /// The room's.
-    pub async fn events(&self, session: &str, from: u64) -> Result<mpsc::Receiver<Result<String, ApiError>>, ApiError> {
+    pub async fn events(
+        &self,
+        session: &str,
+        from: u64,
+    ) -> Result<mpsc::Receiver<Result<String, ApiError>>, ApiError> {
         let mut raw = self.listen(Request::Events { session: session.to_owned(), from }).await?;
         let (to, receiver) = mpsc::channel(QUEUE);
         tokio::spawn(async move {
@@ -139,7 +147,8 @@ impl Client {
             waiting.answers.insert(id, answer);
         }
         let numbered = Numbered { jsonrpc: "2.0".to_owned(), id, request };
-        let mut line = serde_json::to_vec(&numbered).map_err(|bad| api::error("internal", bad.to_string(), ""))?;
+        let mut line =
+            serde_json::to_vec(&numbered).map_err(|bad| api::error("internal", bad.to_string(), ""))?;
         line.push(b'\n');
         let written = self.write.lock().await.write_all(&line).await;
         written.map_err(|_| DoorError::Closed.to_api())?;

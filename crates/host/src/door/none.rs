@@ -63,7 +63,11 @@ impl Client {
     ///
     /// # Errors
     /// Always.
-    pub async fn events(&self, _: &str, _: u64) -> Result<mpsc::Receiver<Result<String, ApiError>>, ApiError> {
+    pub async fn events(
+        &self,
+        _: &str,
+        _: u64,
+    ) -> Result<mpsc::Receiver<Result<String, ApiError>>, ApiError> {
         Err(DoorError::NotHere.to_api())
     }
 }

@@ -31,7 +31,11 @@ pub(super) fn admit(stream: &UnixStream, uid: u32) -> Result<(), Outside> {
     admitted(&Peer { uid: credentials.uid(), pid: credentials.pid() }, uid, namespace)
 }
 
-pub(super) fn admitted(peer: &Peer, uid: u32, namespace: impl Fn(&str) -> Option<String>) -> Result<(), Outside> {
+pub(super) fn admitted(
+    peer: &Peer,
+    uid: u32,
+    namespace: impl Fn(&str) -> Option<String>,
+) -> Result<(), Outside> {
     if peer.uid != uid {
         return Err(Outside::OtherUser(peer.uid));
     }

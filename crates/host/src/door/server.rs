@@ -17,6 +17,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
@@ -27,6 +28,8 @@ use tokio::task::{AbortHandle, JoinHandle};
 const GUESTS: usize = 64;
 /// Things one guest listens to.
 const SUBSCRIPTIONS: usize = 64;
+/// How long a guest that is sent away may take for the last lines.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Lines that may wait for a guest.
 const LINES: usize = 256;
 
@@ -106,7 +109,7 @@ async fn listen(listener: UnixListener, uid: u32, inside: Inside, guests: Arc<At
                 Ok((stream, _)) => stream,
                 Err(failed) => {
                     tracing::warn!(%failed, "somebody couldn't come in");
-                    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                    tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 }
             },
@@ -165,10 +168,13 @@ async fn guest(stream: UnixStream, inside: Inside) {
             }
         }
     };
+    let mut writing = std::pin::pin!(writing);
     tokio::select! {
-        () = writing => {}
+        () = &mut writing => return,
         () = reading => {}
     }
+    // What was already said still goes out, unless nobody takes it.
+    let _ = tokio::time::timeout(LAST_WORDS, writing).await;
 }
 
 /// The next line; `None` at the end, or when it is too long to be a request.
@@ -197,7 +203,8 @@ impl Visit {
     /// Does one request; false ends the visit.
     async fn take(&mut self, line: &[u8]) -> bool {
         let Ok(Numbered { id, request, .. }) = serde_json::from_slice::<Numbered>(line) else {
-            let said = Said::answer(0, Err(error("door/request", "this isn't a request of the local door", "")));
+            let said =
+                Said::answer(0, Err(error("door/request", "this isn't a request of the local door", "")));
             self.say(&said).await;
             return false;
         };
@@ -206,9 +213,11 @@ impl Visit {
                 Request::Hello { version: VERSION } => Ok(json!({
                     "version": VERSION, "app": env!("CARGO_PKG_VERSION"), "pid": std::process::id()
                 })),
-                Request::Hello { version } => {
-                    Err(error("door/version", format!("version {version} of the door's protocol isn't spoken here, {VERSION} is"), "Use the daybook of the same version."))
-                }
+                Request::Hello { version } => Err(error(
+                    "door/version",
+                    format!("version {version} of the door's protocol isn't spoken here, {VERSION} is"),
+                    "Use the daybook of the same version.",
+                )),
                 _ => Err(error("door/hello", "the first request is hello", "")),
             };
             self.greeted = greeting.is_ok();
@@ -226,12 +235,18 @@ impl Visit {
                 true
             }
             Request::OpenFolder { path } => {
-                let folder = self.inside.desk.folders.open(Path::new(&path), &SystemIds).and_then(|folder| value(&folder));
+                let folder = self
+                    .inside
+                    .desk
+                    .folders
+                    .open(Path::new(&path), &SystemIds)
+                    .and_then(|folder| value(&folder));
                 self.say(&Said::answer(id, folder)).await
             }
             Request::Subscribe { topic } => {
                 let source = self.inside.room.subscribe(topic).await;
-                let items = |item| serde_json::to_string(&item).map_err(|bad| error("internal", bad.to_string(), ""));
+                let items =
+                    |item| serde_json::to_string(&item).map_err(|bad| error("internal", bad.to_string(), ""));
                 self.listen(id, source, "notify", items).await
             }
             Request::Events { session, from } => {

@@ -125,6 +125,13 @@ impl Said {
     #[must_use]
     pub fn deliver(method: &str, params: Delivered) -> Self {
         let (id, result, error) = (None, None, None);
-        Self { jsonrpc: "2.0".to_owned(), id, result, error, method: Some(method.to_owned()), params: Some(params) }
+        Self {
+            jsonrpc: "2.0".to_owned(),
+            id,
+            result,
+            error,
+            method: Some(method.to_owned()),
+            params: Some(params),
+        }
     }
 }

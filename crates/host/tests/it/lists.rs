@@ -1,0 +1,100 @@
+//! Folders, providers, settings and what is refused.
+
+use crate::rig::{Rig, text};
+use api::wire::command::{Command, Mode, Reply};
+use api::wire::store::{ModelChoice, ProviderDraft};
+use host::{Host, Options};
+use serde_json::json;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_names_folders_by_id_and_gets_no_other() {
+    let rig = Rig::new(json!([text("x")])).await;
+    let project = rig.root.path().join("project");
+    let folder = rig.host.open_folder(&project).expect("a folder");
+    assert_eq!(rig.host.open_folder(&project.join(".")).expect("a folder").id, folder.id, "one path, one id");
+    let Reply::Folders(known) = rig.call(Command::Folders).await else { panic!() };
+    assert_eq!(known, [folder.clone()]);
+    let create =
+        |folder: &str| Command::CreateSession { folder: folder.to_owned(), mode: Mode::Ask, model: None };
+    for (given, code) in
+        [("/etc", "command/invalid"), ("fol_00000000000000000000000000000009", "folder/unknown")]
+    {
+        assert_eq!(rig.host.room().call(create(given)).await.expect_err("refused").code, code);
+    }
+    std::fs::remove_dir(&project).expect("removed");
+    assert_eq!(rig.host.room().call(create(&folder.id)).await.expect_err("refused").code, "folder/missing");
+    let data = rig.host.open_folder(&rig.host.data().join("blobs")).expect_err("ours");
+    assert_eq!(data.code, "folder/own");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_without_a_keychain_is_for_this_run_and_never_comes_out() {
+    let rig = Rig::new(json!([text("x")])).await;
+    let set = Command::SetKey { provider: "deepseek".to_owned(), key: "sk-canary-host".to_owned() };
+    let reply = rig.call(set).await;
+    assert!(!format!("{reply:?}").contains("canary"));
+    let Reply::Providers(all) = reply else { panic!() };
+    let state = |name: &str| all.iter().find(|one| one.id == name).expect("a preset").key.clone();
+    assert_eq!(
+        (state("deepseek"), state("glm"), state("ollama")),
+        ("session_only".into(), "missing".into(), "not_needed".into())
+    );
+    let Reply::App(app) = rig.call(Command::App).await else { panic!() };
+    assert_eq!(app.keychain, "missing");
+    let unknown = Command::SetKey { provider: "nobody".to_owned(), key: "sk-something".to_owned() };
+    assert_eq!(rig.host.room().call(unknown).await.expect_err("refused").code, "provider/unknown");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_added_service_is_checked_kept_and_removed() {
+    let rig = Rig::new(json!([text("x")])).await;
+    let draft = |id: Option<&str>, base_url: &str| Command::SaveProvider {
+        provider: ProviderDraft {
+            id: id.map(str::to_owned),
+            name: "My box".to_owned(),
+            dialect: "openai-chat".to_owned(),
+            base_url: base_url.to_owned(),
+            models: vec!["m".to_owned()],
+        },
+    };
+    for bad in ["not an address", "ftp://a.b", "https://user:pw@a.b"] {
+        assert_eq!(rig.host.room().call(draft(None, bad)).await.expect_err("refused").code, "provider/unfit");
+    }
+    rig.call(draft(None, "http://127.0.0.1:9/v1")).await;
+    let Reply::Providers(all) = rig.call(draft(None, "http://127.0.0.1:10/v1")).await else { panic!() };
+    let added: Vec<&str> = all.iter().filter(|one| one.custom).map(|one| one.id.as_str()).collect();
+    assert_eq!(added, ["my-box", "my-box-2"]);
+    let Reply::Providers(all) = rig.call(Command::CheckProvider { provider: "my-box".to_owned() }).await
+    else {
+        panic!()
+    };
+    let check = all.iter().find(|one| one.id == "my-box").and_then(|one| one.check.clone()).expect("checked");
+    assert_eq!((check.ok, check.class.as_deref()), (false, Some("network")));
+    let Reply::Providers(all) = rig.call(Command::RemoveProvider { provider: "my-box".to_owned() }).await
+    else {
+        panic!()
+    };
+    assert!(!all.iter().any(|one| one.id == "my-box"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_needs_a_key_says_so_instead_of_asking_without() {
+    let rig = Rig::new(json!([text("x")])).await;
+    let folder = rig.host.open_folder(&rig.root.path().join("project")).expect("a folder");
+    let model = Some(ModelChoice { provider: "deepseek".to_owned(), model: "deepseek-flash".to_owned() });
+    let created = rig.call(Command::CreateSession { folder: folder.id, mode: Mode::Ask, model }).await;
+    let Reply::Created { session } = created else { panic!() };
+    let mut client = rig.client(&session).await;
+    rig.say(&session, "hi").await;
+    client.until(|view| view.entries.iter().any(|entry| matches!(&entry.body, api::wire::view::EntryBody::TurnEnd { facts, .. } if facts.get("class").is_some_and(|class| class == "key/missing")))).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn x04_a_second_host_is_told_who_has_the_store() {
+    let rig = Rig::new(json!([text("x")])).await;
+    let second = Host::open(Options::new(Some(rig.host.data().to_owned()))).await;
+    let failure = second.err().expect("refused");
+    assert!(failure.in_use());
+    assert_eq!(failure.to_api().code, "store/in_use");
+    assert!(failure.to_string().contains(&std::process::id().to_string()), "{failure}");
+}

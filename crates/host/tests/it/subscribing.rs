@@ -1,0 +1,141 @@
+//! Subscriptions: nothing lost, nothing doubled, whoever joins when.
+
+use crate::rig::{Rig, call, text};
+use api::wire::command::{Command, Intent, Mode, Notification, Reply, Topic};
+use api::wire::view::{Activity, EntryBody, SessionView};
+use serde_json::json;
+
+fn ended(view: &SessionView) -> bool {
+    view.activity == Activity::Idle
+        && view.entries.iter().any(|entry| matches!(entry.body, EntryBody::TurnEnd { .. }))
+}
+
+fn streaming(view: &SessionView) -> bool {
+    view.entries.iter().any(|entry| matches!(&entry.body, EntryBody::Answer { streaming: true, .. }))
+}
+
+const WORDS: &str =
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r_cli_04_clients_that_join_at_any_moment_end_with_the_same_view() {
+    let spoken = json!({"say": [{"text": WORDS, "pace_ms": 30}]});
+    let rig = Rig::new(json!([call("list_files", json!({})), spoken])).await;
+    let session = rig.session(Mode::Ask).await;
+    let mut first = rig.client(&session).await;
+    rig.say(&session, "go").await;
+    // In the middle of an answer.
+    first.until(streaming).await;
+    let mut second = rig.client(&session).await;
+    // One that had an old view and comes back from its own number.
+    let mut third = rig.client(&session).await;
+    third.until(ended).await;
+    first.until(ended).await;
+    second.until(ended).await;
+    let whole = rig.view(&session).await;
+    for client in [&first, &second, &third] {
+        assert_eq!(client.view, whole);
+    }
+    let answer = whole.entries.iter().rev().find_map(|entry| match &entry.body {
+        EntryBody::Answer { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    assert_eq!(answer, Some(WORDS));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r_cli_04_a_client_resumes_from_every_number_without_loss_or_double() {
+    let rig = Rig::new(json!([call("list_files", json!({})), text("Done.")])).await;
+    let session = rig.session(Mode::Ask).await;
+    let mut views = vec![rig.view(&session).await];
+    rig.say(&session, "go").await;
+    let mut client = rig.client(&session).await;
+    while !ended(&client.view) {
+        client.step().await;
+        views.push(client.view.clone());
+    }
+    let whole = rig.view(&session).await;
+    for view in views {
+        let topic = Topic::Session { session: session.clone(), from: view.seq + 1 };
+        let source = rig.host.room().subscribe(topic).await.expect("a subscription");
+        let mut again = crate::rig::Client { view, source };
+        while again.view.seq < whole.seq {
+            again.step().await;
+        }
+        assert_eq!(again.view, whole);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_does_not_read_is_told_to_open_again_and_holds_nobody_up() {
+    let long = "word ".repeat(900);
+    let rig = Rig::new(json!([{"say": [{"text": long, "pace_ms": 1}]}])).await;
+    let session = rig.session(Mode::Ask).await;
+    let mut slow = rig.client(&session).await;
+    let mut quick = rig.client(&session).await;
+    rig.say(&session, "go").await;
+    quick.until(ended).await;
+    let mut told = Vec::new();
+    while let Ok(notification) = slow.source.try_recv() {
+        told.push(notification);
+    }
+    // Either everything fitted in frames, or the last word is to open again; the queue never grows past its bound.
+    assert!(told.len() <= 256, "{}", told.len());
+    let mut view = slow.view;
+    for notification in told {
+        match notification {
+            Notification::Session { seq, patches, .. } => {
+                view = api::view::apply(view, &patches);
+                view.seq = seq;
+            }
+            Notification::Resync { .. } => return,
+            other => panic!("{other:?}"),
+        }
+    }
+    let rest = Topic::Session { session: session.clone(), from: view.seq + 1 };
+    let source = rig.host.room().subscribe(rest).await.expect("a subscription");
+    let mut client = crate::rig::Client { view, source };
+    client.until(ended).await;
+    assert_eq!(client.view, rig.view(&session).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r_cli_02_a_message_has_its_id_at_once_and_a_repeat_is_the_same_message() {
+    let rig = Rig::new(json!([text("a"), text("b")])).await;
+    let session = rig.session(Mode::Ask).await;
+    let send = Command::Send {
+        session: session.clone(),
+        text: "once".to_owned(),
+        intent: Intent::FollowUp,
+        command: format!("cmd_{:032x}", 7),
+    };
+    let first = rig.call(send.clone()).await;
+    let Reply::Sent { message, .. } = &first else { panic!("{first:?}") };
+    assert!(message.starts_with("msg_"));
+    for _ in 0..20 {
+        let again = rig.call(send.clone()).await;
+        assert!(matches!(&again, Reply::Sent { message: same, .. } if same == message), "{again:?}");
+    }
+    let mut client = rig.client(&session).await;
+    client.until(ended).await;
+    let said =
+        client.view.entries.iter().filter(|entry| matches!(entry.body, EntryBody::Said { .. })).count();
+    assert_eq!(said, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_lists_are_told_of_every_change_of_a_line() {
+    let rig = Rig::new(json!([text("Done.")])).await;
+    let mut lists = rig.host.room().subscribe(Topic::Store).await.expect("a subscription");
+    let session = rig.session(Mode::Ask).await;
+    rig.say(&session, "tidy up").await;
+    loop {
+        let next = tokio::time::timeout(std::time::Duration::from_secs(60), lists.recv()).await;
+        let Some(Notification::Summary { summary }) = next.expect("in time") else { panic!() };
+        assert_eq!(summary.id, session);
+        if summary.state == "idle" && summary.title == "tidy up" {
+            break;
+        }
+    }
+    rig.host.close().await;
+}
