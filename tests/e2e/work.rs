@@ -76,6 +76,7 @@ fn a_key_is_stored_in_the_systems_own_key_store() {
         let anthropic = providers.as_array()?.iter().find(|provider| provider["id"] == "anthropic")?.clone();
         (anthropic["key"] == "stored").then_some(())
     });
+    window.find("button", "Replace key…");
     window.picture("key-2-stored");
     assert!(!window.driver().run("return document.documentElement.outerHTML", &[]).to_string().contains(key));
     // Read back by another program from the Secret Service itself.
