@@ -118,7 +118,9 @@ impl Actor {
     }
 
     async fn work(&mut self) -> Result<(), Stop> {
-        if let Some(decision) = self.decide(decide::recover) {
+        let dead = self.state.turn.as_ref().is_some_and(|turn| turn.epoch != self.shared.store.epoch());
+        let found = if dead { calls::look(&self.shared, &self.state).await } else { decide::Found::new() };
+        if let Some(decision) = self.decide(|state, env| decide::recover(state, env, &found)) {
             self.append(decision).await?;
         }
         loop {

@@ -33,7 +33,7 @@ mod walk;
 mod tests;
 
 pub use blob::BlobSink;
-pub use builtin::{Settled, reconcile};
+pub use builtin::{Settled, asked_about, reconcile};
 pub use cages::Cages;
 pub use call::{Checked, Interaction, Surveyed};
 pub use clear::{Approval, Cleared, Refusal, clear};

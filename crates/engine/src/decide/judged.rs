@@ -117,7 +117,8 @@ fn start(scratch: &mut Scratch, id: &CallId, judgement: Judgement, env: &Env<'_>
             let count = items.len();
             scratch.push(PlanReplaced { plan: domain::call::Plan { version, items } });
             let value = serde_json::json!({ "version": version });
-            let text = format!("The plan now has {count} items (version {version}).");
+            // No version in the words: repeating a plan must read as the repetition it is.
+            let text = format!("The plan is set: {count} items. Go on with the work.");
             scratch.push(result(id, ToolOutcome::Ok { value }, text));
         }
     }

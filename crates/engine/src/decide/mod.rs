@@ -17,7 +17,7 @@ mod wanted;
 
 pub use command::{Command, CommandError, CommandReply, command};
 pub use judged::{Judged, Judgement};
-pub use recover::recover;
+pub use recover::{Found, Look, recover};
 pub use wanted::{Op, wanted};
 
 use crate::input::Input;

@@ -4,26 +4,38 @@
 //! may have had effects become `outcome_unknown`. A turn without an answer ends as interrupted and is continued by a new
 //! one. Invariant: nothing with possible effects runs twice; running recovery again adds nothing.
 
-use super::{Decision, Env, answer, cancel};
-use domain::call::{Recovery, Semantics};
+use super::{Decision, Env, answer, cancel, judged};
+use domain::call::{Effect, Recovery, Semantics, ToolError};
 use domain::event::{
-    AttemptEndKind, Draft, End, InboxReleased, RecoveryAdopted, RecoveryContinuation, StepEnd, StepEndKind,
-    ToolCancelled, ToolOutcomeUnknown, TurnEnd,
+    AttemptEndKind, Draft, End, Fact, InboxReleased, RecoveryAdopted, RecoveryContinuation, Source, StepEnd,
+    StepEndKind, ToolCancelled, ToolOutcome, ToolOutcomeUnknown, TurnEnd,
 };
-use domain::ids::MessageId;
+use domain::ids::{CallId, MessageId};
 use domain::state::{Call, CallPhase, State, Step, StepPhase, Turn};
 use std::collections::BTreeMap;
 
-/// What recovery appends, if anything.
+/// What looking at the world found out about calls that had started, before anything is written about them.
+pub type Found = BTreeMap<CallId, Look>;
+
+/// What a look found out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Look {
+    /// It happened, and this is what it changed.
+    Done(Effect),
+    /// It didn't happen.
+    NotDone,
+}
+
+/// What recovery appends, if anything. Calls that aren't in `found` stay unknown where they may have had effects.
 #[must_use]
-pub fn recover(state: &State, env: &Env<'_>) -> Option<Decision> {
+pub fn recover(state: &State, env: &Env<'_>, found: &Found) -> Option<Decision> {
     let turn = state.turn.as_ref().filter(|turn| turn.epoch != env.epoch)?;
     let drafts = match &turn.step {
         None => adopt(turn),
         Some(step) => match &step.phase {
             StepPhase::Answered { .. } => {
                 let mut drafts: Vec<Draft> =
-                    step.calls.iter().filter_map(|call| settle(turn, step, call)).collect();
+                    step.calls.iter().filter_map(|call| settle(turn, step, call, found)).collect();
                 drafts.extend(adopt(turn));
                 drafts
             }
@@ -42,12 +54,12 @@ fn adopt(turn: &Turn) -> Vec<Draft> {
 }
 
 /// A call that had started: nobody has seen its end.
-fn settle(turn: &Turn, step: &Step, call: &Call) -> Option<Draft> {
+fn settle(turn: &Turn, step: &Step, call: &Call, found: &Found) -> Option<Draft> {
     let CallPhase::Started { semantics, at } = &call.phase else { return None };
     if call.question.is_some() {
         return None;
     }
-    let of_step = |fact: domain::event::Fact| Some(Draft::of_step(&turn.id, &step.id, fact));
+    let of_step = |fact: Fact| Some(Draft::of_step(&turn.id, &step.id, fact));
     match semantics {
         // It runs again by itself: adopting puts it back in line.
         Semantics::None { retry: true } => None,
@@ -55,6 +67,9 @@ fn settle(turn: &Turn, step: &Step, call: &Call) -> Option<Draft> {
             let text =
                 "Cut off when Daybook was closed; it changes nothing, so it can be run again.".to_owned();
             of_step(ToolCancelled { call: call.id.clone(), text }.into())
+        }
+        Semantics::Possible { .. } if found.contains_key(&call.id) => {
+            of_step(looked(&call.id, &found[&call.id]))
         }
         Semantics::Possible { recovery } => {
             let kind = match recovery {
@@ -75,9 +90,37 @@ fn settle(turn: &Turn, step: &Step, call: &Call) -> Option<Draft> {
     }
 }
 
+/// The world told what became of a call: its result is what was found.
+fn looked(call: &CallId, look: &Look) -> Fact {
+    let mut result = match look {
+        Look::Done(effect) => {
+            let value = serde_json::json!({ "path": effect.path, "found_done": true });
+            let text = format!(
+                "Done: {} was changed just before Daybook was closed, as a look at it showed.",
+                effect.path
+            );
+            judged::result(call, ToolOutcome::Ok { value }, text)
+        }
+        Look::NotDone => {
+            let error = ToolError {
+                code: "call/cut_off".into(),
+                message: "Daybook was closed before this happened; nothing was changed".into(),
+                suggestion: Some("Do it again if it is still wanted.".into()),
+            };
+            let text = tools::run::error_text(&error);
+            judged::result(call, ToolOutcome::Error { error }, text)
+        }
+    };
+    if let Look::Done(effect) = look {
+        result.seen.extend(effect.after.map(|after| (effect.path.clone(), after)));
+        result.effects.push(effect.clone());
+    }
+    result.into()
+}
+
 /// A step without an answer: everything in it ends, its unsent messages go back, and a new turn goes on where it was.
 fn interrupt(state: &State, turn: &Turn, step: &Step) -> Vec<Draft> {
-    let of_step = |fact: domain::event::Fact| Draft::of_step(&turn.id, &step.id, fact);
+    let of_step = |fact: Fact| Draft::of_step(&turn.id, &step.id, fact);
     let mut drafts = Vec::new();
     if let StepPhase::Attempting { attempt } = &step.phase {
         let settled = answer::estimated(step, "");
@@ -102,8 +145,9 @@ fn interrupt(state: &State, turn: &Turn, step: &Step) -> Vec<Draft> {
     };
     drafts.push(of_step(StepEnd { step: step.id.clone(), end: step_end }.into()));
     drafts.push(Draft::of_turn(&turn.id, TurnEnd { end: turn_end }));
-    // Messages that went back wake a turn of their own; anything else needs to be continued.
-    let begun = turn.steps > 1 || step.request.is_some();
+    // Messages that went back wake a turn of their own; anything else needs to be continued, a continuation again.
+    let continues = matches!(turn.source, Source::Recovery { .. });
+    let begun = continues || turn.steps > 1 || step.request.is_some();
     if turn.cancel.is_none() && begun {
         drafts.push(Draft::new(RecoveryContinuation { turn: turn.id.clone() }));
     }

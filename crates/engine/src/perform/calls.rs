@@ -3,14 +3,14 @@
 //! A clearance made by judging stays in memory until its call starts; a process that dies takes it along, and the call is
 //! judged again.
 
-use crate::decide::{Judged, Op};
+use crate::decide::{Found, Judged, Look, Op};
 use crate::input::{Finished, FinishedEnd, Input};
 use crate::perform::{Done, Pieces};
 use crate::shared::{Live, Shared};
-use domain::call::ToolError;
+use domain::call::{Recovery, Semantics, ToolError};
 use domain::digest::Digest;
 use domain::ids::{CallId, SessionId, StepId};
-use domain::state::{ApprovalState, Call, State};
+use domain::state::{ApprovalState, Call, CallPhase, State};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tools::{Approval, BlobSink, Cleared, Ctx, End, Output, Place, PolicyInput, Refusal};
+use tools::{Approval, BlobSink, Cleared, Ctx, End, Output, Place, PolicyInput, Refusal, Settled};
 
 /// Most bytes of a structured result kept in its event; the text for the model has bounds of its own.
 const VALUE_BYTES: usize = 32 * 1024;
@@ -60,6 +60,33 @@ pub(crate) async fn judge(
             Done::with(op, Some(Input::Judged { step, calls: calls.into_iter().map(failed).collect() }))
         }
     }
+}
+
+/// Looks at the world for calls that a dead process had started and whose tools can tell what became of them. Also clears
+/// away what their interrupted saves left behind.
+pub(crate) async fn look(shared: &Arc<Shared>, state: &Arc<State>) -> Found {
+    let (shared, state) = (Arc::clone(shared), Arc::clone(state));
+    let looking = move || {
+        let root = state.session.as_ref().map_or("", |session| session.root.as_str());
+        let place = Place::open(Path::new(root), shared.ports.hide.clone()).ok()?;
+        let (_, step) = state.step()?;
+        let asked = step.calls.iter().filter_map(|call| match &call.phase {
+            CallPhase::Started {
+                semantics: Semantics::Possible { recovery: Recovery::Reconcile { operation } },
+                ..
+            } => Some((call.id.clone(), operation)),
+            _ => None,
+        });
+        let found = asked.filter_map(|(call, operation)| {
+            match tools::reconcile(&place, operation, &shared.tool_limits).ok()? {
+                Settled::Done => Some((call, Look::Done(tools::asked_about(operation)?))),
+                Settled::NotDone => Some((call, Look::NotDone)),
+                Settled::Unclear => None,
+            }
+        });
+        Some(found.collect())
+    };
+    tokio::task::spawn_blocking(looking).await.ok().flatten().unwrap_or_default()
 }
 
 type Looked = (crate::decide::Judgement, Option<Cleared>);

@@ -192,6 +192,13 @@ pub(super) fn reconcilable(path: &str, before: Option<Digest>, after: Option<Dig
     Semantics::Possible { recovery }
 }
 
+/// The change that an operation asks about, for recording it once it turns out to be done.
+#[must_use]
+pub fn asked_about(operation: &str) -> Option<Effect> {
+    let Question { path, before, after } = serde_json::from_str(operation).ok()?;
+    Some(Effect { path, before, after, lines: None, kept_in: None })
+}
+
 /// Looks whether a change of an unknown outcome happened, and clears away what an interrupted save left behind.
 ///
 /// # Errors

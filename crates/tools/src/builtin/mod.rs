@@ -27,7 +27,7 @@ mod near;
 mod splice;
 mod trash;
 
-pub use change::{Settled, reconcile};
+pub use change::{Settled, asked_about, reconcile};
 
 /// All of them.
 pub(crate) fn all() -> Vec<Arc<dyn Tool>> {
