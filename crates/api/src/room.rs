@@ -252,10 +252,10 @@ impl Inside {
 
     /// The fold of the events before this sequence number; of all there are where there are fewer.
     pub(crate) fn fold_to(&self, session: &SessionId, to: u64) -> Result<Fold, ApiError> {
-        if let Some(kept) = lock(&self.opened).remove(session).filter(|kept| kept.next_seq() == to) {
-            return Ok(kept);
-        }
-        let mut fold = Fold::new(session);
+        // What was opened before is carried on instead of being read again.
+        let kept = lock(&self.opened).remove(session);
+        let usable = |kept: &Fold| kept.next_seq() <= to && kept.view().read_only.is_none();
+        let mut fold = kept.filter(usable).unwrap_or_else(|| Fold::new(session));
         while fold.next_seq() < to {
             let limit = PAGE.min(usize::try_from(to - fold.next_seq()).unwrap_or(PAGE));
             let page = match self.reader.events(session, fold.next_seq(), limit) {

@@ -7,6 +7,7 @@ use crate::output;
 use crate::way::{Own, Way};
 use api::wire::command::{Command, Intent, Mode, Reply};
 use api::wire::store::{ModelChoice, Provider, ProviderDraft};
+use api::wire::view::Activity;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -79,7 +80,7 @@ async fn run(way: &Way, task: &Exec) -> Result<Exit, Failure> {
     let mut follow = Follow::new(way, &session, task.json);
     follow.message = Some(message);
     follow.wait = task.wait_approvals;
-    follow.to_the_end(events).await
+    follow.run(events).await
 }
 
 /// The session's id, and the number of its next event.
@@ -207,26 +208,17 @@ async fn resumed(way: &Way, session: &str, from: u64, json: bool) -> Result<Exit
 
 /// Follows a session until it rests; one that rests already is done at once.
 pub(crate) async fn rest(way: &Way, session: &str, from: u64, json: bool) -> Result<Exit, Failure> {
-    let mut events = way.events(session, from).await?;
+    let events = way.events(session, from).await?;
     let follow = Follow::new(way, session, json);
     let view = follow.view().await?;
-    let still = match view.activity {
-        api::wire::view::Activity::Idle => Some("nothing_to_do"),
-        api::wire::view::Activity::NeedsYou { .. } if follow.waits().await? => Some("waiting"),
-        _ => None,
-    };
-    match still {
-        Some(end) => {
-            // What was recorded while it was opened belongs to what is shown.
-            for _ in from..=view.seq {
-                let Some(line) = events.recv().await else { break };
-                if json {
-                    output::line(&line?);
-                }
-            }
-            follow.finish(end);
-            Ok(crate::exit::of_end(end))
+    match view.activity {
+        Activity::Idle => follow.rested(events, from, view.seq, "nothing_to_do").await,
+        Activity::NeedsYou { .. } if follow.waits().await? => {
+            follow.rested(events, from, view.seq, "waiting").await
         }
-        None => follow.to_the_end(events).await,
+        Activity::Working { .. }
+        | Activity::Retrying { .. }
+        | Activity::NeedsYou { .. }
+        | Activity::Stopping => follow.run(events).await,
     }
 }

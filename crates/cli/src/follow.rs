@@ -9,6 +9,9 @@ use api::wire::command::{Command, Reply};
 use api::wire::view::{Activity, EntryBody, SessionView};
 use serde_json::{Value, json};
 
+/// The end of a turn whose process died.
+const CUT_OFF: &str = "interrupted";
+
 /// What is being followed.
 pub(crate) struct Follow<'a> {
     pub(crate) way: &'a Way,
@@ -38,7 +41,7 @@ impl<'a> Follow<'a> {
     }
 
     /// Follows to the end, says it, and gives its exit code.
-    pub(crate) async fn to_the_end(mut self, mut events: Events) -> Result<Exit, Failure> {
+    pub(crate) async fn run(mut self, mut events: Events) -> Result<Exit, Failure> {
         let mut signals = Signals::new()?;
         let end = loop {
             let line = tokio::select! {
@@ -72,6 +75,24 @@ impl<'a> Follow<'a> {
 
     /// Takes one event; the word of the end when it is over.
     async fn take(&mut self, line: &str) -> Result<Option<String>, Failure> {
+        match self.note(line)?.as_str() {
+            "turn/end" => self.ended().await,
+            // From here on it may only wait for a person.
+            "approval/requested"
+            | "question/asked"
+            | "tool/outcome_unknown"
+            | "step/end"
+            | "recovery/adopted"
+                if !self.wait =>
+            {
+                Ok(self.waits().await?.then(|| "waiting".to_owned()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Prints one event, keeps what the last line needs, and gives its type.
+    fn note(&mut self, line: &str) -> Result<String, Failure> {
         let parsed: Value = serde_json::from_str(line).map_err(Failure::internal)?;
         let (kind, payload) =
             (parsed["event"]["type"].as_str().unwrap_or_default(), &parsed["event"]["payload"]);
@@ -81,35 +102,54 @@ impl<'a> Follow<'a> {
             tell(kind, payload);
         }
         match kind {
-            "turn/start" => self.seen.turn = payload["turn"].as_str().map(str::to_owned),
+            "turn/start" => {
+                self.seen.turn = payload["turn"].as_str().map(str::to_owned);
+                self.seen.end = None;
+            }
             "user/message" => self.seen.included |= self.message.as_deref() == payload["message"].as_str(),
             "assistant/accepted" => self.seen.answer = text_of(payload),
-            "turn/end" => return self.ended(payload).await,
-            // From here on it may only wait for a person.
-            "approval/requested"
-            | "question/asked"
-            | "tool/outcome_unknown"
-            | "step/end"
-            | "recovery/adopted"
-                if !self.wait =>
-            {
-                if self.waits().await? {
-                    return Ok(Some("waiting".to_owned()));
-                }
-            }
+            "turn/end" => self.seen.end = Some(payload["end"].clone()),
             _ => {}
         }
-        Ok(None)
+        Ok(kind.to_owned())
     }
 
-    async fn ended(&mut self, payload: &Value) -> Result<Option<String>, Failure> {
-        let end = &payload["end"];
-        let word = end["reason"].as_str().unwrap_or("failed").to_owned();
-        self.seen.end = Some(end.clone());
+    /// Takes the events up to this one, which are there, and ends: with the word of the last turn that ended among them,
+    /// else with this one.
+    pub(crate) async fn rested(
+        mut self,
+        mut events: Events,
+        from: u64,
+        last: u64,
+        word: &str,
+    ) -> Result<Exit, Failure> {
+        for _ in from..=last {
+            let Some(line) = events.recv().await else { break };
+            self.note(&line?)?;
+        }
+        let end = match self.word() {
+            // The turn that goes on with it is about to begin.
+            Some(end) if end == CUT_OFF => return self.run(events).await,
+            Some(end) if word != "waiting" => end,
+            Some(_) | None => word.to_owned(),
+        };
+        self.finish(&end);
+        Ok(of_end(&end))
+    }
+
+    fn word(&self) -> Option<String> {
+        self.seen.end.as_ref().map(|end| end["reason"].as_str().unwrap_or("failed").to_owned())
+    }
+
+    async fn ended(&mut self) -> Result<Option<String>, Failure> {
+        let word = self.word().unwrap_or_default();
         if self.message.is_some() {
             return Ok(self.seen.included.then_some(word));
         }
         // A turn that was cut off goes on in the next one.
+        if word == CUT_OFF {
+            return Ok(None);
+        }
         Ok(match self.view().await?.activity {
             Activity::Idle => Some(word),
             Activity::NeedsYou { .. } if !self.wait => Some("waiting".to_owned()),

@@ -57,7 +57,7 @@ impl Keychain for SystemKeychain {
     fn status(&self) -> Result<(), KeychainError> {
         keyring::Entry::store_status()
             .as_ref()
-            .map(|()| ())
+            .copied()
             .map_err(|error| KeychainError::Missing(error.to_string()))
     }
 

@@ -80,6 +80,7 @@ pub enum Activity {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "nearly every patch is an entry")]
 pub enum Patch {
     /// Put this entry at its key's place, or at the end when the key is new.
     Entry {

@@ -59,6 +59,10 @@ fn a_turn_cut_off_while_the_model_spoke_goes_on_when_resumed() {
     let before = rig.run(&["log", &session, "--json"]).json().len();
     assert_eq!(rig.run(&["show", &session]).code, 0);
     assert_eq!(rig.run(&["log", &session, "--json"]).json().len(), before);
+    // It goes on by itself; the script isn't there any more, and that is what it ends with.
+    let resumed = rig.run(&["resume", &session, "--json"]);
+    assert_eq!((resumed.code, resumed.done()["end"].as_str()), (4, Some("failed")), "{}", resumed.out);
+    assert_eq!(resumed.events("recovery/continuation").len(), 1);
     rig.script(json!([text("Whole.")]));
     let more = rig.run(&["exec", "--session", &session, "--script", "script.json", "--json", "go on"]);
     assert_eq!(more.code, 0, "{} {}", more.out, more.err);

@@ -1,5 +1,7 @@
 //! The built program, from outside: its lines, its exit codes, a second process at the door, a kill in the middle.
 
+#![expect(clippy::expect_used, reason = "a test that can't go on says where")]
+
 mod attack;
 mod codes;
 mod keys;

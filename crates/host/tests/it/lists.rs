@@ -13,7 +13,7 @@ async fn a_page_names_folders_by_id_and_gets_no_other() {
     let folder = rig.host.open_folder(&project).expect("a folder");
     assert_eq!(rig.host.open_folder(&project.join(".")).expect("a folder").id, folder.id, "one path, one id");
     let Reply::Folders(known) = rig.call(Command::Folders).await else { panic!() };
-    assert_eq!(known, [folder.clone()]);
+    assert_eq!(known, std::slice::from_ref(&folder));
     let create =
         |folder: &str| Command::CreateSession { folder: folder.to_owned(), mode: Mode::Ask, model: None };
     for (given, code) in
