@@ -51,7 +51,7 @@ pub struct SessionRow {
 /// What a session is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activity {
-    /// A turn is open and needs nobody.
+    /// A turn is open, or work waits for one, and it needs nobody.
     Working,
     /// Something waits for the person.
     NeedsYou,

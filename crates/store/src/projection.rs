@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Version of the tables below; another one found means they are rebuilt.
-pub(crate) const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 2;
 
 const TABLES: &str = include_str!("schema/projections.sql");
 
@@ -121,9 +121,11 @@ impl Posting {
 
 /// What the session is doing, as stored.
 fn activity(state: &State, waiting: usize) -> &'static str {
+    // Work that no turn has claimed yet is work: a process that starts must find it.
+    let wakes = state.inbox.iter().any(|message| message.wakeup);
     if waiting > 0 {
         "needs_you"
-    } else if state.turn.is_some() {
+    } else if state.turn.is_some() || state.continuation.is_some() || wakes {
         "working"
     } else if state.last_failure.is_some() {
         "failed"
