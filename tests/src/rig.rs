@@ -83,6 +83,12 @@ impl Rig {
         }
     }
 
+    /// The data folder.
+    #[must_use]
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
     /// The project folder.
     #[must_use]
     pub fn folder(&self) -> &Path {

@@ -4,7 +4,7 @@ use domain::ids::Ids;
 use std::fs::File;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use tools::Cage;
 use tools::launch::{Ended, Exit, LaunchError, Launcher, Order, Running};
@@ -18,6 +18,11 @@ pub struct World {
 }
 
 impl World {
+    /// Counts a command as run: for one whose start a dead process had recorded.
+    pub fn happened(&self, command: &str) {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).push(command.to_owned());
+    }
+
     /// The commands that ran, in order.
     #[must_use]
     pub fn commands(&self) -> Vec<String> {
@@ -44,7 +49,8 @@ impl store::Clock for CountedClock {
     }
 }
 
-/// A shell that counts: `echo WORDS` prints them, `fail` ends with code 1, everything else prints nothing.
+/// A shell that counts: `echo WORDS` prints them, `fail` ends with code 1, `hang` runs until it is killed, everything
+/// else prints nothing.
 pub struct CountingShell {
     /// Where it counts.
     pub world: Arc<World>,
@@ -66,13 +72,17 @@ impl Launcher for CountingShell {
         }
         std::io::Seek::rewind(&mut out).map_err(|error| LaunchError(error.to_string()))?;
         let code = i32::from(command.starts_with("fail"));
-        Ok(Box::new(Ran { out: Some(out), code }))
+        let hangs = command.starts_with("hang");
+        Ok(Box::new(Ran { out: Some(out), code, hangs, killed: Mutex::default(), told: Condvar::new() }))
     }
 }
 
 struct Ran {
     out: Option<File>,
     code: i32,
+    hangs: bool,
+    killed: Mutex<bool>,
+    told: Condvar,
 }
 
 impl Running for Ran {
@@ -80,11 +90,19 @@ impl Running for Ran {
         (self.out.take(), None)
     }
 
-    fn wait_timeout(&self, _: Duration) -> Option<Ended> {
+    fn wait_timeout(&self, limit: Duration) -> Option<Ended> {
+        if self.hangs {
+            let killed = self.killed.lock().unwrap_or_else(PoisonError::into_inner);
+            let waited = self.told.wait_timeout_while(killed, limit, |killed| !*killed);
+            let killed = *waited.unwrap_or_else(PoisonError::into_inner).0;
+            return killed.then(|| Ended { exit: Exit::Killed, leftovers: Vec::new(), more_leftovers: 0 });
+        }
         Some(Ended { exit: Exit::Code(self.code), leftovers: Vec::new(), more_leftovers: 0 })
     }
 
     fn kill(&self) -> Option<Ended> {
+        *self.killed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.told.notify_all();
         Some(Ended { exit: Exit::Killed, leftovers: Vec::new(), more_leftovers: 0 })
     }
 }

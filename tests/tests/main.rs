@@ -1,8 +1,14 @@
 //! Scenarios: whole turns on the real engine, store and hands, with a scripted model and a counting shell.
 
+#![expect(clippy::expect_used, reason = "a test ends where its ground is missing")]
+
 mod closing;
 mod crash;
+mod play;
 mod rebuild;
 mod recovery;
 mod scenarios;
+mod simulation;
+mod streams;
 mod turns;
+mod verify;
