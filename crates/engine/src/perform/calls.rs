@@ -122,7 +122,6 @@ fn one(shared: &Arc<Shared>, session: &SessionId, state: &State, call: &Call) ->
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "an operation gets all it needs by value")]
 pub(crate) async fn run(
     shared: Arc<Shared>,
     session: SessionId,
