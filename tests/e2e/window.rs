@@ -122,6 +122,17 @@ impl Window {
         wait_until("the program is a child of the driver", || child_of(driver))
     }
 
+    /// Starts the program once more on the same things, and gives how that start ended.
+    pub(crate) fn start_again(&self) -> std::process::ExitStatus {
+        let started = std::process::Command::new(program())
+            .arg("--data-dir")
+            .arg(self.place.data())
+            .envs(self.place.environment())
+            .spawn();
+        let mut second = started.expect("the program can be started");
+        wait_until("the second start ends by itself", || second.try_wait().expect("it is our child"))
+    }
+
     /// Ends the program at once, as a power cut would, and gives back what it leaves.
     pub(crate) fn kill(self) -> Place {
         let process = self.process();

@@ -165,3 +165,11 @@ fn d06_the_enter_of_an_input_method_does_not_send() {
     assert_eq!(model.seen().len(), 1);
     window.picture("ime-2-sent");
 }
+
+#[test]
+fn a_second_start_hands_over_to_the_first_window() {
+    let window = Window::open(Place::new());
+    let ended = window.start_again();
+    assert!(ended.success(), "{ended}");
+    assert!(window.text().contains("Drop a project folder here."), "the first window goes on");
+}
