@@ -2,8 +2,8 @@
 
 use domain::digest::Digest;
 use domain::event::{
-    Draft, EpochReason, InboxPosted, InboxReserved, Origin, RequestPrepared, Source, StepStart, Target, TurnStart,
-    UserMessage,
+    Draft, EpochReason, InboxPosted, InboxReserved, Origin, RequestPrepared, Source, StepStart, Target,
+    TurnStart, UserMessage,
 };
 use domain::ids::{MessageId, StepId, TurnId};
 use domain::model::ModelSnapshot;
