@@ -211,6 +211,10 @@ impl Window {
     pub(crate) fn picture(&self, name: &str) {
         let folder = program().parent().and_then(Path::parent).expect("a target folder").join("e2e");
         std::fs::create_dir_all(&folder).expect("a folder can be made");
+        // What just changed is drawn with the next frames.
+        let drawn = "await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
+            await new Promise((later) => setTimeout(later, 200)); return true;";
+        self.driver.run_async(drawn, &[]);
         let bytes = decode_base64(&self.driver.picture());
         assert!(bytes.starts_with(b"\x89PNG"), "the driver's picture is a PNG");
         std::fs::write(folder.join(format!("{name}.png")), bytes).expect("a picture can be kept");
