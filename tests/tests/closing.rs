@@ -70,3 +70,20 @@ async fn an_open_approval_waits_on_in_the_next_process() {
     assert_eq!(rig.world.commands(), ["echo made"]);
     assert!(rig.findings(&session, process.engine.store().epoch()).is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_waits_for_the_person_leaves_its_place_to_others() {
+    let mut rig = Rig::new(
+        r#"{"answers":[{"when":{"contains":"Go."},"say":[{"call":{"name":"run_command","arguments":{"command":"echo made"}}}]},
+                       {"say":[{"text":"Here."}]}]}"#,
+    );
+    rig.limits.running_turns = 1;
+    let process = rig.start(DieAt::never());
+    let waiting = until(&rig, &process, open_approval).await;
+    assert!(!process.engine.is_busy(), "waiting isn't working");
+    let other = process.engine.create(rig.created()).await.expect("it begins");
+    let say = Command::Say { text: "And you?".into(), target: Target::NextStep, command: None };
+    process.engine.command(&other, say).await.expect("it is taken");
+    assert_eq!(drive(&process, &other, &Answers::default()).await, Ended::Resting);
+    assert!(open_approval(&process.engine.state(&waiting).expect("readable")), "it still waits");
+}

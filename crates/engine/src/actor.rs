@@ -140,20 +140,15 @@ impl Actor {
 
     /// Appends all that follows from the state alone, then starts what is wanted and stops what isn't.
     async fn settle(&mut self) -> Result<(), Stop> {
-        loop {
-            if self.state.turn.is_none() {
-                // Between turns the place in the store's running turns is free for another session.
-                let claims = self.decide(decide::advance).is_some();
-                if !claims {
-                    self.slot = None;
-                }
-            }
-            match self.decide(decide::advance) {
-                Some(decision) if !decision.drafts.is_empty() => self.append(decision).await?,
-                Some(_) | None => break,
-            }
+        while let Some(decision) = self.decide(decide::advance).filter(|decision| !decision.drafts.is_empty())
+        {
+            self.append(decision).await?;
         }
         let wanted = self.with_env(|env, state| decide::wanted(state, env));
+        // A session that rests, or only waits for the person, leaves its place in the store's running turns to others.
+        if wanted.iter().chain(self.running.keys()).all(|op| matches!(op, Op::Expire { .. } | Op::Slot)) {
+            self.slot = None;
+        }
         for (op, cancel) in &self.running {
             if !wanted.iter().any(|other| same(op, other)) {
                 cancel.cancel();
