@@ -24,6 +24,10 @@ use std::io::{self, Read};
 
 /// Deepest folders that are kept file by file.
 const MAX_DEPTH: usize = 200;
+/// Most bytes that the list of what was kept may take: it stands in the result's event, which holds 256 KB of all.
+const LISTED_BYTES: usize = 160 << 10;
+/// Bytes of one file in that list beside its path: two digests, lines, names of fields.
+const LISTED_EACH: usize = 300;
 
 /// Deletes.
 pub(crate) struct DeletePath(Declared);
@@ -135,6 +139,10 @@ impl Doomed {
         self.parts.iter().filter(|part| part.kind != Kind::Folder).count()
     }
 
+    fn listed_bytes(&self) -> usize {
+        self.parts.iter().map(|part| json!(part.path.as_str()).to_string().len() + LISTED_EACH).sum()
+    }
+
     fn surveyed(&self, ctx: &Ctx) -> Surveyed {
         let path = self.path.to_string();
         let kind = match self.kind {
@@ -220,7 +228,7 @@ impl Doomed {
 
     /// One effect for each file, its content kept; `None` when that would be too much.
     fn kept_as_blobs(&self, ctx: &Ctx) -> Result<Option<Vec<Effect>>, Trouble> {
-        if self.more || self.bytes > ctx.limits.file_bytes {
+        if self.more || self.bytes > ctx.limits.file_bytes || self.listed_bytes() > LISTED_BYTES {
             return Ok(None);
         }
         let mut effects = Vec::new();

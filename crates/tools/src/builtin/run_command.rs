@@ -36,6 +36,9 @@ const DRAIN: Duration = Duration::from_secs(1);
 const MAX_FILES: usize = 16;
 /// Largest such file.
 const FILE_BYTES: u64 = 1 << 20;
+/// Longest command, as JSON text: what is asked for holds it twice, in an event of at most 256 KB, and Linux takes no
+/// argument of 128 KB.
+const COMMAND_BYTES: usize = 100 << 10;
 
 /// The shell's name for the model.
 const SHELL: &str = if cfg!(windows) { "PowerShell" } else { "bash" };
@@ -76,6 +79,15 @@ impl Tool for RunCommand {
         let args: Args = call.typed()?;
         if args.command.contains('\0') {
             return Err(failed("command/unusable", "the command holds a NUL", ""));
+        }
+        let bytes = json!(args.command).to_string().len();
+        if bytes > COMMAND_BYTES {
+            let message = format!("the command has {bytes} bytes, at most {COMMAND_BYTES} are run");
+            return Err(failed(
+                "command/too_long",
+                message,
+                "Write it to a file with write_file and run that.",
+            ));
         }
         let cage = ctx.launcher.cage();
         let cannot_touch: &[&str] = match cage {

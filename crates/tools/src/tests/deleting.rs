@@ -78,6 +78,21 @@ fn a_whole_folder_goes_to_the_trash_even_when_it_is_too_large_to_copy() {
     assert!(!rig.path("d").exists());
 }
 
+/// A result that lists each of thousands of files fits in no event: the deletion was done and never recorded.
+#[test]
+fn a_folder_of_more_files_than_an_event_can_list_goes_to_the_trash_as_one() {
+    let mut rig = Rig::new();
+    for n in 0..700 {
+        rig.put(&format!("d/{n}"), b"1");
+    }
+    assert_eq!(rig.error("delete_path", json!({"path": "d"})).code, "delete/too_large");
+    assert_eq!(rig.get("d/0"), b"1", "nothing is deleted that isn't kept");
+    rig.ctx.bin = Bin::Folder(rig.outside.path().join("Trash"));
+    let finished = delete(&rig, "d");
+    assert_eq!((finished.effects.len(), finished.effects[0].kept_in.as_deref()), (1, Some("trash")));
+    assert!(!rig.path("d").exists());
+}
+
 #[test]
 fn a_trash_that_can_not_be_used_is_no_loss() {
     let mut rig = Rig::with(&[("f", b"1")]);

@@ -51,6 +51,13 @@ fn s02_a_printing_background_child_does_not_pin_the_call() {
     );
 }
 
+/// What is asked about a command holds it twice; one that fits in no event was judged again and again, for ever.
+#[test]
+fn a_command_too_long_to_be_asked_about_is_refused() {
+    let error = Rig::new().error("run_command", json!({"command": "a".repeat(101 << 10)}));
+    assert_eq!(error.code, "command/too_long");
+}
+
 #[test]
 fn s04_no_output_is_said() {
     check("true", "(no output)\n[exit code 0]");
