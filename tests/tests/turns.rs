@@ -434,3 +434,19 @@ async fn rel_x18_a_command_repeated_a_hundred_times_is_one_turn() {
     assert_eq!((play.count("inbox/posted"), play.count("turn/start")), (1, 1));
     play.clean();
 }
+
+/// Waiting for a yes isn't working; going on after it is, so that closing the window doesn't end the work.
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_goes_on_after_a_yes_counts_as_busy() {
+    let play = Play::on(Rig::new(&script(&[&run("hang"), &text("Usable.")]))).await;
+    play.say("Begin.").await;
+    let state = play.until(|state| state.needs_you() > 0).await;
+    let (_, step) = state.step().expect("a step");
+    let approval = step.calls[0].approval.clone().expect("an approval");
+    assert!(!play.process.engine.is_busy(), "it waits");
+    play.tell(Command::Grant { approval: approval.id, digest: approval.digest }).await;
+    play.until(runs).await;
+    assert!(play.process.engine.is_busy(), "it works");
+    play.tell(Command::Stop(CancelBy::User)).await;
+    play.idle().await;
+}

@@ -13,7 +13,7 @@ use domain::event::Draft;
 use domain::ids::{CallId, SessionId};
 use domain::model::{ErrorClass, ModelError};
 use domain::state::State;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -148,6 +148,9 @@ impl Actor {
         // A session that rests, or only waits for the person, leaves its place in the store's running turns to others.
         if wanted.iter().chain(self.running.keys()).all(|op| matches!(op, Op::Expire { .. } | Op::Slot)) {
             self.slot = None;
+        } else if self.slot.is_none() {
+            // A turn that goes on after a yes takes a place again; where none is free, it goes on all the same.
+            self.slot = Arc::clone(&self.shared.slots).try_acquire_owned().ok();
         }
         for (op, cancel) in &self.running {
             if !wanted.iter().any(|other| same(op, other)) {
@@ -193,12 +196,16 @@ impl Actor {
 
     async fn input(&mut self, input: Input) -> Result<(), Stop> {
         let decision = self.with_env(|env, state| decide::take(state, input.clone(), env));
+        // What is only for showing may be missed; anything else that can't be recorded would come again and again.
+        let shown_only = matches!(input, Input::Deltas { .. } | Input::Output { .. });
         match self.try_append(decision).await {
             Ok(()) => Ok(()),
             Err(Failure::Stop) => Err(Stop),
             Err(Failure::Refused(error)) => {
                 tracing::error!(session = %self.id, %error, "an event was refused");
-                let Some(smaller) = instead(input, &error) else { return Ok(()) };
+                let Some(smaller) = instead(input, &error) else {
+                    return if shown_only { Ok(()) } else { Err(Stop) };
+                };
                 let decision = self.with_env(|env, state| decide::take(state, smaller, env));
                 self.append(decision).await
             }
@@ -222,7 +229,11 @@ impl Actor {
             }
         };
         // A person waits for the answer, so a store that is full for now says so instead of holding the line.
-        match self.once(&decision).await {
+        let taken = match self.once(&decision).await {
+            Err(AppendError::Unsure { .. }) if self.reread(decision.drafts.len()) => Ok(()),
+            taken => taken,
+        };
+        match taken {
             Ok(()) => {
                 let seq = reply.repeated_at.unwrap_or(self.state.next_seq.saturating_sub(1));
                 drop(answer.send(Ok(Recorded { seq, reply })));
@@ -294,6 +305,9 @@ impl Actor {
                     if self.reread(decision.drafts.len()) {
                         return Ok(());
                     }
+                    if self.shared.closing() {
+                        return Err(Failure::Stop);
+                    }
                 }
                 Err(error) => return Err(Failure::Refused(error)),
             }
@@ -356,19 +370,27 @@ fn instead(input: Input, error: &AppendError) -> Option<Input> {
                 ModelError { class, message, status, retry_after_ms, context_tokens, usage, partial_text };
             Some(Input::SendFailed { attempt, error, raw })
         }
-        Input::Finished { call, mut finished, ms } => {
-            let effects = std::mem::take(&mut finished.effects);
-            let kept = std::mem::take(&mut finished.kept);
+        Input::Finished { call, finished, ms } => {
+            let changed = !finished.effects.is_empty();
             let error =
                 domain::call::ToolError { code: "result/too_large".into(), message, suggestion: None };
-            let text = tools::run::error_text(&error);
-            let end = crate::input::FinishedEnd::Failed(error);
-            let seen = std::collections::BTreeMap::new();
-            Some(Input::Finished {
-                call,
-                finished: crate::input::Finished { end, text, effects, kept, seen },
-                ms,
-            })
+            let mut text = tools::run::error_text(&error);
+            // What it did can't be told in an event, so what it did isn't known: never a plain failure.
+            let end = if changed {
+                text.push_str("\nIt did change things. Look before doing anything about it.");
+                crate::input::FinishedEnd::Unknown([("reason".to_owned(), "too_large".to_owned())].into())
+            } else {
+                crate::input::FinishedEnd::Failed(error)
+            };
+            let (effects, kept, seen) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+            let finished = crate::input::Finished { end, text, effects, kept, seen };
+            Some(Input::Finished { call, finished, ms })
+        }
+        Input::Judged { step, calls } => {
+            let suggestion = Some("Ask for less in one call.".to_owned());
+            let error = domain::call::ToolError { code: "call/too_large".into(), message, suggestion };
+            let refused = |one| decide::Judged { result: Err(error.clone()), ..one };
+            Some(Input::Judged { step, calls: calls.into_iter().map(refused).collect() })
         }
         Input::Prepared { step, .. } => {
             Some(Input::NotPrepared { step, code: "request/too_large".into(), message })

@@ -135,10 +135,11 @@ impl Engine {
     }
 
     fn actor(&self, session: &SessionId) -> Result<mpsc::Sender<Post>, CommandFailure> {
+        let mut actors = self.lock();
+        // Looked at under the lock: an actor made after closing began would never be told.
         if self.shared.closing() {
             return Err(CommandFailure::Closing);
         }
-        let mut actors = self.lock();
         if let Some(queue) = actors.get(session).filter(|queue| !queue.is_closed()) {
             return Ok(queue.clone());
         }

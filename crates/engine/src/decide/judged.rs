@@ -4,7 +4,7 @@
 //! answer could change has ended; a granted approval counts only for exactly what was shown.
 
 use super::{Decision, Env, finish, wanted};
-use domain::call::{Facts, Semantics, ToolError, Verdict};
+use domain::call::{Facts, Mode, Semantics, ToolError, Verdict};
 use domain::digest::Digest;
 use domain::event::{
     ApprovalExpired, ApprovalRefused, ApprovalRequested, Draft, Event, Fact, PlanReplaced, QuestionAsked,
@@ -27,6 +27,8 @@ pub struct Judged {
 /// A judgement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
+    /// The mode it was made under.
+    pub mode: Mode,
     /// The policy's word.
     pub verdict: Verdict,
     /// What the call would touch.
@@ -55,7 +57,10 @@ pub(super) fn judged(state: &State, step: &StepId, calls: Vec<Judged>, env: &Env
     let mut barrier = false;
     for Judged { call, result } in calls {
         let fits = scratch.state.call(&call).is_some_and(|open| open.phase == CallPhase::Proposed);
-        if fits {
+        // One made under another mode says nothing; the call is judged again.
+        let now = scratch.state.session.as_ref().map(|session| session.mode);
+        let stale = matches!(&result, Ok(judgement) if Some(judgement.mode) != now);
+        if fits && !stale {
             barrier |= one(&mut scratch, &call, result, env);
         }
     }

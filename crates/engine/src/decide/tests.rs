@@ -271,6 +271,7 @@ fn judgement(verdict: Verdict, shown: &[u8], cleared: bool) -> Judgement {
         proposed: None,
     };
     Judgement {
+        mode: domain::call::Mode::Ask,
         verdict,
         facts,
         facts_digest: Digest::of(shown),
@@ -452,6 +453,18 @@ fn r_pol_04_changed_facts_void_the_yes_and_ask_again() {
     let (approval, digest) = bench.approval(0);
     bench.tell(Command::Grant { approval, digest });
     assert_eq!(bench.judge(0, ask(), b"changed", true), "tool/decision tool/start");
+}
+
+/// Judging takes a moment; a switch to Plan only in between must hold for the call that is being judged.
+#[test]
+fn r_pol_05_a_judgement_made_under_another_mode_starts_nothing() {
+    let mut bench = Bench::attempting();
+    bench.answer(calls(&["tool"]), StopReason::ToolCalls);
+    bench.tell(Command::SetMode(domain::call::Mode::Plan));
+    let allow = Verdict::Allow { rule: "mode/auto".into() };
+    assert_eq!(bench.judge(0, allow.clone(), b"shown", true), "");
+    bench.tell(Command::SetMode(domain::call::Mode::Ask));
+    assert_eq!(bench.judge(0, allow, b"shown", true), "tool/decision tool/start");
 }
 
 #[test]

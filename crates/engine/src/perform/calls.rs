@@ -105,6 +105,7 @@ fn one(shared: &Arc<Shared>, session: &SessionId, state: &State, call: &Call) ->
         approval.state == ApprovalState::Granted && approval.digest == fresh.digest()
     });
     let judgement = |cleared: bool| crate::decide::Judgement {
+        mode,
         verdict: verdict.clone(),
         facts: surveyed.facts.clone(),
         facts_digest: tools::clear::facts_digest(&surveyed.facts),
@@ -136,7 +137,7 @@ pub(crate) async fn run(
     let (output, ended, forwarding) = output(&shared, &session, &call, pieces);
     let finished = match (cleared, ctx(&shared, &session, &state, &call, cancel, output)) {
         (Some(cleared), Ok(ctx)) => told(tools::run(cleared, &ctx).await),
-        (None, _) => failed(internal("the clearance of this call is gone")),
+        (None, _) => lost(&state, &call),
         (_, Err(error)) => failed(error),
     };
     // The last output is in the queue before the end is.
@@ -178,6 +179,18 @@ fn output(
         }
     });
     (forward, end, forwarding)
+}
+
+/// Started here before, and lost sight of: what may have had effects may have happened.
+fn lost(state: &State, call: &CallId) -> Finished {
+    let mut finished = failed(internal("the clearance of this call is gone"));
+    if let Some(CallPhase::Started { semantics, .. }) = state.call(call).map(|call| &call.phase)
+        && semantics.has_effects()
+    {
+        finished.end = FinishedEnd::Unknown(BTreeMap::from([("reason".to_owned(), "lost".to_owned())]));
+        finished.text = "Outcome unknown: it may have happened. Look before doing it again.".to_owned();
+    }
+    finished
 }
 
 fn told(done: tools::Finished) -> Finished {
