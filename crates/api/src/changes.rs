@@ -7,6 +7,7 @@ use crate::failure::{error, of_blob, of_read};
 use crate::view::diff::wire;
 use crate::wire::ApiError;
 use crate::wire::store::{FileChange, FileDiff};
+use domain::call::Effect;
 use domain::digest::Digest;
 use domain::event::Fact;
 use domain::ids::SessionId;
@@ -26,6 +27,16 @@ pub struct Content {
     pub before: Option<Digest>,
     /// After its last change.
     pub after: Option<Digest>,
+    /// Did it go to the trash whole, too large to be kept in the record?
+    pub gone: bool,
+}
+
+impl Content {
+    /// What it is after one more change.
+    pub(crate) fn then(&mut self, effect: &Effect) {
+        self.after = effect.after;
+        self.gone = effect.before.is_none() && effect.after.is_none() && effect.kept_in.is_some();
+    }
 }
 
 /// Files a session changed, by path.
@@ -46,6 +57,7 @@ fn change(
     content: Content,
 ) -> Result<FileChange, ApiError> {
     let change = match (content.before, content.after) {
+        _ if content.gone => "deleted",
         (None, _) => "created",
         (_, None) => "deleted",
         (Some(_), Some(_)) => "edited",
@@ -104,13 +116,11 @@ fn net(reader: &Reader, session: &SessionId) -> Result<BTreeMap<String, Content>
             let Ok(event) = recorded.decode() else { continue };
             let Some(Fact::ToolResult(result)) = event.fact else { continue };
             for effect in result.effects {
-                let known = files
-                    .entry(effect.path)
-                    .or_insert(Content { before: effect.before, after: effect.after });
-                known.after = effect.after;
+                let fresh = Content { before: effect.before, after: effect.after, gone: false };
+                files.entry(effect.path.clone()).or_insert(fresh).then(&effect);
             }
         }
     }
-    files.retain(|_, content| content.before != content.after);
+    files.retain(|_, content| content.before != content.after || content.gone);
     Ok(files)
 }

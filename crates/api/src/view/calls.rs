@@ -3,6 +3,7 @@
 use super::facts;
 use super::patch::{OUTPUT_LINES, last_lines};
 use super::{Fold, words};
+use crate::changes::Content;
 use crate::wire::view::{CallState, CallView, EntryBody, Patch};
 use domain::call::Effect;
 use domain::event::{
@@ -75,8 +76,8 @@ impl Fold {
     pub(super) fn result(&mut self, e: &ToolResult, out: &mut Vec<Patch>) {
         self.outputs.remove(&e.call);
         for effect in &e.effects {
-            let net = self.files.entry(effect.path.clone()).or_insert((effect.before, effect.after));
-            net.1 = effect.after;
+            let fresh = Content { before: effect.before, after: effect.after, gone: false };
+            self.files.entry(effect.path.clone()).or_insert(fresh).then(effect);
         }
         let (added, removed) = lines(&e.effects);
         let output = bounded(&e.text);

@@ -17,6 +17,7 @@ pub(crate) mod words;
 
 pub use patch::{OUTPUT_LINES, apply, joined};
 
+use crate::changes::Content;
 use crate::wire::store::Folder;
 use crate::wire::view::{
     Activity, ApprovalState, Entry, EntryBody, NoticeLevel, Patch, QuestionView, SessionView, Tokens,
@@ -48,7 +49,7 @@ pub struct Fold {
     /// Bytes of each running call's output: logged, and shown.
     outputs: HashMap<CallId, answer::Seen>,
     /// Net change of each file: content before the first and after the last change.
-    files: BTreeMap<String, (Option<Digest>, Option<Digest>)>,
+    files: BTreeMap<String, Content>,
     /// The words of the step's accepted answer.
     said: String,
     tokens: Tokens,
@@ -324,7 +325,7 @@ impl Fold {
             self.push(Patch::Activity { activity }, out);
         }
         let Some(session) = &self.state.session else { return };
-        let changed = self.files.values().filter(|(before, after)| before != after).count();
+        let changed = self.files.values().filter(|net| net.gone || net.before != net.after).count();
         let meta = Patch::Meta {
             title: session.title.clone(),
             mode: words::mode(session.mode),
