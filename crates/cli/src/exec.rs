@@ -1,13 +1,13 @@
 //! `exec` and `resume`: one turn to its end, and going on with what was cut off.
 
 use crate::args::Exec;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, of_end};
 use crate::follow::Follow;
 use crate::output;
 use crate::way::{Own, Way};
 use api::wire::command::{Command, Intent, Mode, Reply};
 use api::wire::store::{ModelChoice, Provider, ProviderDraft};
-use api::wire::view::Activity;
+use api::wire::view::{Activity, ApprovalState, Entry, EntryBody};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -60,9 +60,9 @@ fn own(task: &Exec) -> Own {
 
 async fn run(way: &Way, task: &Exec) -> Result<Exit, Failure> {
     let model = model(way, task).await?;
-    let (session, from) = match &task.session {
+    let (session, from, asks) = match &task.session {
         Some(session) => continued(way, session, task, model).await?,
-        None => (created(way, task, model).await?, 0),
+        None => (created(way, task, model).await?, 0, false),
     };
     if task.json {
         output::json(&json!({ "session_id": session }));
@@ -80,16 +80,21 @@ async fn run(way: &Way, task: &Exec) -> Result<Exit, Failure> {
     let mut follow = Follow::new(way, &session, task.json);
     follow.message = Some(message);
     follow.wait = task.wait_approvals;
+    if asks && way.is_host() && !task.wait_approvals {
+        // The open turn waits for an answer that nobody here gives; the message is read after it.
+        follow.finish("waiting");
+        return Ok(of_end("waiting"));
+    }
     follow.run(events).await
 }
 
-/// The session's id, and the number of its next event.
+/// The session's id, the number of its next event, and whether its open turn asks for a yes or an answer.
 async fn continued(
     way: &Way,
     session: &str,
     task: &Exec,
     model: Option<ModelChoice>,
-) -> Result<(String, u64), Failure> {
+) -> Result<(String, u64, bool), Failure> {
     let session = session.to_owned();
     let view = Follow::new(way, &session, false).view().await?;
     if let Some(mode) = task.mode.map(Mode::from).filter(|mode| *mode != view.mode) {
@@ -98,7 +103,13 @@ async fn continued(
     if let Some(model) = model.filter(|model| Some(model) != view.model.as_ref()) {
         way.call(Command::SetModel { session: session.clone(), model }).await?;
     }
-    Ok((session, view.seq + 1))
+    let open = |entry: &Entry| match &entry.body {
+        EntryBody::Approval { approval } => approval.state == ApprovalState::Open,
+        EntryBody::Question { question } => question.answer.is_none(),
+        _ => false,
+    };
+    let asks = matches!(view.activity, Activity::NeedsYou { .. }) && view.entries.iter().any(open);
+    Ok((session, view.seq + 1, asks))
 }
 
 async fn created(way: &Way, task: &Exec, model: Option<ModelChoice>) -> Result<String, Failure> {

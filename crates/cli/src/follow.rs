@@ -77,13 +77,13 @@ impl<'a> Follow<'a> {
     async fn take(&mut self, line: &str) -> Result<Option<String>, Failure> {
         match self.note(line)?.as_str() {
             "turn/end" => self.ended().await,
-            // From here on it may only wait for a person.
+            // From here on it may only wait for a person; before the message is read that is an older matter.
             "approval/requested"
             | "question/asked"
             | "tool/outcome_unknown"
             | "step/end"
             | "recovery/adopted"
-                if !self.wait =>
+                if !self.wait && (self.message.is_none() || self.seen.included) =>
             {
                 Ok(self.waits().await?.then(|| "waiting".to_owned()))
             }
