@@ -176,7 +176,13 @@ impl Actor {
             _ => None,
         };
         tokio::spawn(async move {
-            let done = perform(op, shared, id, state, cache, pieces, cleared, cancel).await;
+            // On a task of its own, so that a mistake of ours in it ends as its failure and not as a session that hangs.
+            let broken = broken(&op);
+            let performing = perform(op.clone(), shared, id, state, cache, pieces, cleared, cancel);
+            let done = tokio::spawn(performing).await.unwrap_or_else(|error| {
+                tracing::error!(%error, ?op, "an operation broke off");
+                Done::with(op, broken)
+            });
             drop(back.send(Post::Done(done)).await);
         });
     }
@@ -356,6 +362,38 @@ fn fatal(error: &AppendError) -> bool {
         error,
         AppendError::Fenced { .. } | AppendError::Closed | AppendError::Crashed | AppendError::ReadOnly(_)
     )
+}
+
+/// What an operation that broke off inside Daybook counts as. A call that had started may have done anything.
+fn broken(op: &Op) -> Option<Input> {
+    let message = "this failed inside Daybook".to_owned();
+    match op {
+        Op::Prepare(step) => {
+            Some(Input::NotPrepared { step: step.clone(), code: "internal".into(), message })
+        }
+        Op::Send(attempt) => Some(Input::SendFailed {
+            attempt: attempt.clone(),
+            error: ModelError {
+                class: ErrorClass::Protocol,
+                message,
+                status: None,
+                retry_after_ms: None,
+                context_tokens: None,
+                usage: None,
+                partial_text: String::new(),
+            },
+            raw: None,
+        }),
+        Op::Run(call) => {
+            let end =
+                crate::input::FinishedEnd::Unknown([("reason".to_owned(), "internal".to_owned())].into());
+            let text = "Outcome unknown: this failed inside Daybook. Look before doing it again.".to_owned();
+            let (effects, kept, seen) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+            let finished = crate::input::Finished { end, text, effects, kept, seen };
+            Some(Input::Finished { call: call.clone(), finished, ms: 0 })
+        }
+        Op::Slot | Op::Backoff { .. } | Op::Judge { .. } | Op::Expire { .. } => None,
+    }
 }
 
 /// What is recorded instead of something too large or otherwise unfit for an event.
