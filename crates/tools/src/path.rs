@@ -161,7 +161,6 @@ pub fn is_protected(path: &str) -> bool {
     let mut parts = path.split('/').map(folded).peekable();
     while let Some(part) = parts.next() {
         // The short names Windows makes for `.git` and the like.
-        // The short names Windows makes for `.git` and the like.
         let short = part.split_once('~').is_some_and(|(stem, tail)| {
             tail.starts_with(|ch: char| ch.is_ascii_digit())
                 && matches!(stem, "git" | "dayboo" | "agents" | "claude" | "vscode")
@@ -177,7 +176,8 @@ pub fn is_protected(path: &str) -> bool {
 }
 
 /// Protected paths that a command nobody looked at must not change, by their usual names. A repository itself stays
-/// writable, or nothing could be committed; what it runs and obeys doesn't.
+/// writable, or nothing could be committed; what it runs and obeys doesn't. The cage holds what exists when the command
+/// starts; a command can still make one of these names new, which only asking first prevents.
 pub(crate) fn protected_from_commands() -> impl Iterator<Item = &'static str> {
     let folders = PROTECTED_FOLDERS.into_iter().filter(|name| *name != ".git");
     let files = PROTECTED_FILES.into_iter().chain(["AGENTS.md", "CLAUDE.md"]);
