@@ -538,6 +538,21 @@ fn r_rec_04_recovery_closes_each_phase_once() {
     assert_eq!(bench.recover(), "inbox/released step/end turn/end", "the message wakes a turn of its own");
 }
 
+/// What a dead process left open is closed as interrupted, not as something that went wrong.
+#[test]
+fn r_rec_02_attempt_step_and_turn_of_a_dead_process_end_as_interrupted() {
+    let mut bench = Bench::attempting();
+    bench.epoch += 1;
+    let decision = bench.with(|state, env| recover(state, env, &Found::new())).expect("open work");
+    let interrupted = decision.drafts.iter().filter(|draft| match &draft.fact {
+        Fact::AttemptEnd(end) => end.end == AttemptEndKind::Interrupted,
+        Fact::StepEnd(end) => end.end == StepEndKind::Interrupted,
+        Fact::TurnEnd(end) => end.end == End::Interrupted,
+        _ => false,
+    });
+    assert_eq!(interrupted.count(), 3, "{:?}", decision.drafts);
+}
+
 #[test]
 fn rel_x18_a_repeated_command_is_the_first_one() {
     let mut bench = Bench::new();
