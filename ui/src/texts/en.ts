@@ -425,6 +425,7 @@ export const en = {
       anthropic: 'Claude models. Paste a key from your account.',
       openai: 'GPT models. Paste a key from your account.',
       deepseek: 'DeepSeek models. Paste a key from your account.',
+      qwen: 'Qwen models. Paste a key from your account.',
       ollama: 'Runs on this computer. Nothing leaves it.',
       other: (address: string) => address,
     },

@@ -420,6 +420,7 @@ export const zh: Texts = {
       anthropic: 'Claude 系列模型。粘贴你账号里的密钥。',
       openai: 'GPT 系列模型。粘贴你账号里的密钥。',
       deepseek: 'DeepSeek 系列模型。粘贴你账号里的密钥。',
+      qwen: 'Qwen 系列模型。粘贴你账号里的密钥。',
       ollama: '在这台电脑上运行，数据不离开本机。',
       other: (address) => address,
     },
