@@ -5,6 +5,7 @@
 //! `wait` has returned, no process of the tree is alive (on systems without a cage: of its process group).
 
 use std::fs::File;
+use std::net::TcpListener;
 use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -58,6 +59,9 @@ pub struct Caged {
     pub stdout: Option<File>,
     /// The command's standard error, likewise.
     pub stderr: Option<File>,
+    /// With [`Network::Proxy`](crate::Network::Proxy): where the command's connections arrive. Only this cage can reach
+    /// it. Taken by whoever serves it; while nobody does, connections wait.
+    pub proxy: Option<TcpListener>,
     pid: u32,
     mechanism: Option<Mechanism>,
     strength: Strength,
@@ -74,6 +78,7 @@ impl Caged {
         Self {
             stdout: child.stdout.take().map(into_file),
             stderr: child.stderr.take().map(into_file),
+            proxy: None,
             pid: child.id(),
             mechanism,
             strength,

@@ -32,6 +32,12 @@ pub enum SpawnError {
         /// The path that would be visible.
         path: PathBuf,
     },
+    /// This mechanism can't leave a proxy as the only way to the network.
+    #[error("{mechanism} can't limit the network to a proxy", mechanism = .mechanism.name())]
+    CannotProxy {
+        /// The mechanism that was asked for.
+        mechanism: Mechanism,
+    },
     /// A step of building the cage failed.
     #[error("building the {mechanism} cage failed at {step}: {why}")]
     Build {

@@ -26,7 +26,7 @@ use std::path::Path;
 
 pub use caged::{Caged, End, Exit, Leftover};
 pub use error::SpawnError;
-pub use profile::{CommandSpec, Limits, Network, Profile, WriteAccess};
+pub use profile::{CommandSpec, Limits, Network, PROXY_VARIABLES, Profile, WriteAccess};
 pub use strength::{Floor, Mechanism, Missing, Report, Strength, Tried};
 
 /// What this machine can enforce, found out by trying; takes some tens of milliseconds once per process.

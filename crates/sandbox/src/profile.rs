@@ -57,6 +57,10 @@ pub enum WriteAccess {
 pub enum Network {
     /// Nothing: no socket of any family can be made, not even a local one (only unnamed socket pairs).
     None,
+    /// Only one listening socket of ours, handed out as [`Caged::proxy`](crate::Caged::proxy): whoever serves it as an
+    /// HTTP proxy decides where the command gets. There is no resolver and no other way out. The usual proxy variables
+    /// ([`PROXY_VARIABLES`]) point to it. Refused where it can't be enforced.
+    Proxy,
 }
 
 /// Bounds per process of the cage, and for their number. Meeting one fails the process, not the cage.
@@ -80,10 +84,15 @@ impl Default for Limits {
     }
 }
 
+/// Variables that name the proxy to programs, in a cage with [`Network::Proxy`]; each holds the same URL.
+pub const PROXY_VARIABLES: [&str; 6] =
+    ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+
 /// The command: program, arguments, and its *complete* environment.
 ///
 /// Nothing of our own environment is inherited. The cage adds exactly two variables, replacing given ones:
-/// `HOME` and `TMPDIR`, which point to empty private folders that end with the call. Standard input is empty.
+/// `HOME` and `TMPDIR`, which point to empty private folders that end with the call; with [`Network::Proxy`] also
+/// [`PROXY_VARIABLES`]. Standard input is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandSpec {
     /// Absolute path of the program as seen inside the cage, e.g. `/bin/bash`.

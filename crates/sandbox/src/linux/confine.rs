@@ -11,7 +11,8 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use super::launcher::Broken;
 use super::wire::{Line, Plan, PlanLimits, Said};
-use super::{filter, landlock};
+use super::{filter, landlock, outlet};
+use crate::profile::PROXY_VARIABLES;
 
 /// Exit code of a command that couldn't be executed, as shells have it.
 const NOT_FOUND: i32 = 127;
@@ -27,6 +28,10 @@ pub(crate) fn execute(line: &Line, plan: &Plan) -> i32 {
     command.args(&plan.args).env_clear().envs(plan.env.iter().map(|(name, value)| (name, value)));
     if let Some(private) = &plan.private {
         command.env("HOME", &private.home).env("TMPDIR", &private.tmp);
+    }
+    if plan.outlet {
+        command.env_remove("NO_PROXY").env_remove("no_proxy");
+        command.envs(PROXY_VARIABLES.map(|name| (name, outlet::URL)));
     }
     let error = command.exec();
     line.say(&Said::NotStarted { why: error.to_string() });

@@ -19,8 +19,6 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Refused whatever their arguments, with "operation not permitted".
 const REFUSED: &[libc::c_long] = &[
-    // Network and local sockets: there is no socket to be had. Unnamed pairs are a call of their own.
-    libc::SYS_socket,
     // Other processes.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -141,12 +139,13 @@ pub(crate) fn apply(plan: &Plan) -> Result<(), Broken> {
     // Several filters: the kernel takes the strictest answer of all that are loaded.
     seccompiler::apply_filter(&absent().map_err(|error| fail(error.into()))?).map_err(fail)?;
     let mut program = foreign_calls();
-    program.extend(refused().map_err(|error| fail(error.into()))?);
+    program.extend(refused(plan.outlet).map_err(|error| fail(error.into()))?);
     seccompiler::apply_filter(&program).map_err(fail)
 }
 
-fn refused() -> Result<BpfProgram, seccompiler::BackendError> {
+fn refused(outlet: bool) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+    sockets(&mut rules, outlet)?;
     let namespaces = [
         libc::CLONE_NEWUSER,
         libc::CLONE_NEWNS,
@@ -160,13 +159,48 @@ fn refused() -> Result<BpfProgram, seccompiler::BackendError> {
         let flag = u64::from(flag.unsigned_abs());
         add(&mut rules, libc::SYS_clone, 0, SeccompCmpOp::MaskedEq(flag), flag)?;
     }
-    // Only unnamed pairs of the local family.
-    add(&mut rules, libc::SYS_socketpair, 0, SeccompCmpOp::Ne, u64::from(libc::AF_UNIX.unsigned_abs()))?;
     // Typing into a terminal somebody else reads.
     add(&mut rules, libc::SYS_ioctl, 1, SeccompCmpOp::Eq, libc::TIOCSTI)?;
     add(&mut rules, libc::SYS_ioctl, 1, SeccompCmpOp::Eq, libc::TIOCLINUX)?;
     filter(rules, libc::EPERM)
 }
+
+/// Network and local sockets: there is none to be had but unnamed pairs of the local family and, with an outlet, TCP
+/// sockets, for which the network namespace holds nothing but the outlet. Pairs must be connected for good: one of
+/// datagrams could send to any local socket by its path.
+fn sockets(rules: &mut Rules, outlet: bool) -> Result<(), seccompiler::BackendError> {
+    const FAMILY: u8 = 0;
+    const KIND: u8 = 1;
+    const PROTOCOL: u8 = 2;
+    let number = |number: libc::c_int| u64::from(number.unsigned_abs());
+    let other_kinds = |kinds: &[libc::c_int]| {
+        let kinds: Vec<u64> = kinds.iter().map(|kind| number(*kind)).collect();
+        (0..=KIND_MASK).filter(move |kind| !kinds.contains(kind))
+    };
+    add(rules, libc::SYS_socketpair, FAMILY, SeccompCmpOp::Ne, number(libc::AF_UNIX))?;
+    for kind in other_kinds(&[libc::SOCK_STREAM, libc::SOCK_SEQPACKET]) {
+        add(rules, libc::SYS_socketpair, KIND, SeccompCmpOp::MaskedEq(KIND_MASK), kind)?;
+    }
+    if !outlet {
+        rules.insert(libc::SYS_socket, Vec::new());
+        return Ok(());
+    }
+    let all_but = |argument, allowed: [libc::c_int; 2]| {
+        let but =
+            |one| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, number(one));
+        SeccompRule::new(vec![but(allowed[0])?, but(allowed[1])?])
+    };
+    let socket = rules.entry(libc::SYS_socket).or_default();
+    socket.push(all_but(FAMILY, [libc::AF_INET, libc::AF_INET6])?);
+    socket.push(all_but(PROTOCOL, [0, libc::IPPROTO_TCP])?);
+    for kind in other_kinds(&[libc::SOCK_STREAM]) {
+        add(rules, libc::SYS_socket, KIND, SeccompCmpOp::MaskedEq(KIND_MASK), kind)?;
+    }
+    Ok(())
+}
+
+/// The part of a socket's type that isn't flags.
+const KIND_MASK: u64 = 0xf;
 
 fn alone(read_only: bool) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: Rules = REFUSED_ALONE.iter().map(|call| (*call, Vec::new())).collect();

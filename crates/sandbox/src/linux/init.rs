@@ -13,7 +13,7 @@ use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions};
 use super::launcher::{Broken, ended};
 use super::sys::{self, Fork};
 use super::wire::{Ended, Line, Plan, Said};
-use super::{confine, root, tree};
+use super::{confine, outlet, root, tree};
 
 /// In our own namespaces. `launcher` is a pipe that closes with the launcher.
 pub(crate) fn run(line: &Line, plan: &Plan, launcher: &OwnedFd) -> i32 {
@@ -60,7 +60,7 @@ fn tie_to_parent() -> Result<(), Broken> {
 }
 
 fn finish(line: &Line, plan: &Plan, built: Result<(), Broken>) -> i32 {
-    let started = built.and_then(|()| {
+    let started = built.and_then(|()| outlet::open(line, plan)).and_then(|()| {
         confine::drop_capabilities().map_err(|error| Broken::at("capabilities", error))?;
         // Nothing of ours can be read or traced through /proc/1.
         rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)

@@ -2,19 +2,19 @@
 //!
 //! In a cage with a root of its own they are a second wall; without one they are the wall. The kernel's interface
 //! version is asked for and then *demanded*: nothing is dropped silently. Invariant: what isn't listed can be
-//! neither read nor changed, no TCP port can be used, and (from version 6) no process outside signalled.
+//! neither read nor changed, no TCP port but the outlet's can be used, and (from version 6) no process outside signalled.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
 use super::launcher::Broken;
-use super::sys;
 use super::wire::Plan;
+use super::{outlet, sys};
 use crate::strength::{Mechanism, Missing};
 
 /// Before version 3 a file outside could be cut to nothing: too weak to be the only wall.
@@ -72,6 +72,9 @@ fn restrict(abi: ABI, version: u32, plan: &Plan) -> Result<RulesetStatus, Box<dy
         rules = rules.scope(Scope::from_all(abi))?;
     }
     let mut rules = rules.create()?;
+    if plan.outlet && !ports.is_empty() {
+        rules = rules.add_rule(NetPort::new(outlet::PORT, AccessNet::ConnectTcp))?;
+    }
     for path in &plan.readable {
         rules = allow(rules, path, AccessFs::from_read(abi), abi)?;
     }

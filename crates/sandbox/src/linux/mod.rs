@@ -14,6 +14,7 @@ mod init;
 mod landlock;
 mod launcher;
 mod layout;
+mod outlet;
 mod probe;
 mod root;
 mod spawn;

@@ -9,7 +9,7 @@ use super::layout::lay_out_system;
 use super::spawn::{spawn_laid_out, strength_of};
 use super::{bwrap, landlock};
 use crate::caged::Exit;
-use crate::profile::CommandSpec;
+use crate::profile::{CommandSpec, Network};
 use crate::strength::{Mechanism, Report, Strength, Tried};
 
 /// What this machine can do.
@@ -52,7 +52,9 @@ fn find_out() -> Report {
 fn try_out(mechanism: Mechanism, fact: String) -> Tried {
     const CODE: i32 = 7;
     let command = CommandSpec::shell(format!("exit {CODE}"));
-    match spawn_laid_out(mechanism, lay_out_system(), None, &command).map(|caged| caged.wait().exit) {
+    match spawn_laid_out(mechanism, lay_out_system(), None, Network::None, &command)
+        .map(|caged| caged.wait().exit)
+    {
         Ok(Exit::Code(CODE)) => Tried::Works(fact),
         Ok(other) => Tried::Fails(format!("a trivial command ended with {other:?}")),
         Err(error) => Tried::Fails(error.to_string()),

@@ -18,11 +18,11 @@ use std::time::Duration;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::layout::{self, Layout};
-use super::wire::{Ended, Plan, PlanLimits, STOP, Said, hear, tell};
+use super::wire::{Ear, Ended, Plan, PlanLimits, STOP, Said, hear, tell};
 use super::{bwrap, hook, landlock};
 use crate::caged::{Caged, End, Exit, Leftover, Shared, Stop};
 use crate::error::SpawnError;
-use crate::profile::{CommandSpec, Limits, Profile};
+use crate::profile::{CommandSpec, Limits, Network, Profile};
 use crate::strength::{Mechanism, Strength};
 
 /// A cage stands in milliseconds; a machine under heavy load gets this long.
@@ -38,7 +38,11 @@ pub(crate) fn spawn_in(
     if let (Mechanism::Landlock, Some(path)) = (mechanism, layout.covered.first()) {
         return Err(SpawnError::CannotHide { mechanism, path: path.clone() });
     }
-    spawn_laid_out(mechanism, layout, Some(profile.limits), command)
+    if let (Mechanism::Landlock, Network::Proxy) = (mechanism, profile.network) {
+        // Its rules know ports, not addresses: every machine in the world has that port too.
+        return Err(SpawnError::CannotProxy { mechanism });
+    }
+    spawn_laid_out(mechanism, layout, Some(profile.limits), profile.network, command)
 }
 
 /// The same from a finished layout.
@@ -46,6 +50,7 @@ pub(crate) fn spawn_laid_out(
     mechanism: Mechanism,
     layout: Layout,
     limits: Option<Limits>,
+    network: Network,
     command: &CommandSpec,
 ) -> Result<Caged, SpawnError> {
     let (readable, writable) = match mechanism {
@@ -66,6 +71,7 @@ pub(crate) fn spawn_laid_out(
             processes: own_root.then_some(limits.processes),
             file_size_bytes: limits.file_size_bytes,
         }),
+        outlet: network == Network::Proxy,
         ..bare_plan(&layout.workdir, command)
     };
     start(&plan, strength_of(mechanism))
@@ -98,6 +104,7 @@ fn bare_plan(workdir: &Path, command: &CommandSpec) -> Plan {
         args: command.args.clone(),
         env: command.env.clone(),
         limits: None,
+        outlet: false,
     }
 }
 
@@ -115,17 +122,23 @@ fn start(plan: &Plan, strength: Strength) -> Result<Caged, SpawnError> {
     let first = ours.set_write_timeout(Some(Duration::from_secs(PATIENCE_S))).and_then(|()| {
         tell(&mut ours, plan)?;
         ours.set_read_timeout(Some(Duration::from_secs(PATIENCE_S)))?;
-        let mut reader = BufReader::new(ours.try_clone()?);
-        let first = hear(&mut reader)?;
+        let mut reader = BufReader::new(Ear::new(ours.try_clone()?));
+        let mut first = hear(&mut reader)?;
+        let mut outlet = None;
+        if let Some(Said::Listening) = first {
+            outlet = reader.get_mut().take();
+            first = hear(&mut reader)?;
+        }
         ours.set_read_timeout(None)?;
-        Ok((first, reader, ours.try_clone()?))
+        Ok((first, reader, ours.try_clone()?, outlet))
     });
     match first {
-        Ok((Some(Said::Ready), reader, socket)) => {
+        Ok((Some(Said::Ready), reader, socket, outlet)) if plan.outlet == outlet.is_some() => {
             let stop = Stopper::new(socket, &child).map_err(SpawnError::Supervisor);
             let stop = stop.inspect_err(|_| abandon(&ours, &mut child))?;
             let shared = Shared::new(Box::new(stop));
-            let caged = Caged::new(&mut child, plan.mechanism, strength, Arc::clone(&shared));
+            let mut caged = Caged::new(&mut child, plan.mechanism, strength, Arc::clone(&shared));
+            caged.proxy = outlet.map(Into::into);
             wait_aside(reader, child, Arc::clone(&shared)).map_err(|error| {
                 // Nobody listens, so nobody would ever hear the end: the launcher is told to stop all the same.
                 shared.abandon();
@@ -198,7 +211,7 @@ impl Stop for Stopper {
 }
 
 /// Listens to the launcher until it is gone, then records the end.
-fn wait_aside(mut reader: BufReader<UnixStream>, mut child: Child, shared: Arc<Shared>) -> io::Result<()> {
+fn wait_aside(mut reader: BufReader<Ear>, mut child: Child, shared: Arc<Shared>) -> io::Result<()> {
     let listen = move || {
         let mut end = End::of(Exit::Lost);
         let mut not_started = None;
@@ -216,7 +229,7 @@ fn wait_aside(mut reader: BufReader<UnixStream>, mut child: Child, shared: Arc<S
                     };
                 }
                 Said::NotStarted { why } => not_started = Some(why),
-                Said::Ready | Said::Failed { .. } | Said::Ended { .. } => {}
+                Said::Listening | Said::Ready | Said::Failed { .. } | Said::Ended { .. } => {}
             }
         }
         // The launcher exits after the last process of the cage.

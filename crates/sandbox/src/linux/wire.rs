@@ -5,10 +5,15 @@
 //! inherits no environment and no other descriptor.
 
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 
-use rustix::net::{SendFlags, send};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, send, sendmsg,
+};
 use serde::{Deserialize, Serialize};
 
 use super::layout::Place;
@@ -42,6 +47,8 @@ pub(crate) struct Plan {
     pub(crate) args: Vec<OsString>,
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) limits: Option<PlanLimits>,
+    /// Whether an outlet is opened inside and handed to the app.
+    pub(crate) outlet: bool,
 }
 
 /// The folders behind `HOME` and `TMPDIR`.
@@ -64,6 +71,8 @@ pub(crate) struct PlanLimits {
 /// What the launcher's side tells the app.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Said {
+    /// The outlet listens; its descriptor comes with these bytes.
+    Listening,
     /// The cage stands and the command is about to be executed in it.
     Ready,
     /// Building failed; nothing ran.
@@ -132,6 +141,53 @@ impl Line {
                 Err(_) => return,
             }
         }
+    }
+
+    /// Tells the app that the outlet listens, and hands it over.
+    pub(crate) fn hand_over(&self, listener: BorrowedFd<'_>) -> io::Result<()> {
+        let mut line = serde_json::to_vec(&Said::Listening)?;
+        line.push(b'\n');
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let handed = [listener];
+        if !control.push(SendAncillaryMessage::ScmRights(&handed)) {
+            return Err(io::Error::other("no room for a descriptor"));
+        }
+        let sent = sendmsg(&self.0, &[IoSlice::new(&line)], &mut control, SendFlags::NOSIGNAL)?;
+        if sent == line.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
+    }
+}
+
+/// The app's end, for reading: also takes the one descriptor that may come.
+#[derive(Debug)]
+pub(crate) struct Ear {
+    socket: UnixStream,
+    received: Option<OwnedFd>,
+}
+
+impl Ear {
+    pub(crate) fn new(socket: UnixStream) -> Self {
+        Self { socket, received: None }
+    }
+
+    /// The descriptor that came last.
+    pub(crate) fn take(&mut self) -> Option<OwnedFd> {
+        self.received.take()
+    }
+}
+
+impl Read for Ear {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut into = [IoSliceMut::new(buffer)];
+        let got = recvmsg(&self.socket, &mut into, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+                self.received = descriptors.last().or(self.received.take());
+            }
+        }
+        Ok(got.bytes)
     }
 }
 

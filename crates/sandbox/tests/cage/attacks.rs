@@ -14,7 +14,7 @@ use sandbox::Mechanism;
 use crate::lab::{Lab, User, each_cage, output};
 
 /// Servers and a victim outside the cage.
-struct World {
+pub(crate) struct World {
     tcp: Vec<TcpListener>,
     udp: Vec<UdpSocket>,
     unix: Vec<UnixListener>,
@@ -23,7 +23,7 @@ struct World {
 }
 
 impl World {
-    fn new(lab: &Lab) -> Self {
+    pub(crate) fn new(lab: &Lab) -> Self {
         let tcp = ["127.0.0.1:0", "[::1]:0"].map(|at| TcpListener::bind(at).unwrap());
         let udp = ["127.0.0.1:0", "[::1]:0"].map(|at| UdpSocket::bind(at).unwrap());
         let outside = lab.owned_folder("outside");
@@ -42,15 +42,19 @@ impl World {
     }
 
     fn attack(&self, lab: &Lab, how: &str) -> String {
+        self.attack_with(lab, how, &[])
+    }
+
+    pub(crate) fn attack_with(&self, lab: &Lab, how: &str, options: &[&str]) -> String {
         let tools = lab.base.path().join("bin");
         let mut host = lab.helper();
-        host.args(["host", how, "folder"]).arg(&lab.folder).arg("--ro").arg(tools);
+        host.args(["host", how, "folder"]).arg(&lab.folder).arg("--ro").arg(tools).args(options);
         host.arg("--").arg(&lab.helper).arg("attack").args(&self.arguments);
         output(&mut host)
     }
 
     /// How many of the servers were reached.
-    fn reached(&self) -> usize {
+    pub(crate) fn reached(&self) -> usize {
         let mut count = 0;
         for server in &self.tcp {
             server.set_nonblocking(true).unwrap();
@@ -83,7 +87,7 @@ fn listen(at: &Path) -> UnixListener {
 }
 
 /// What got through that isn't harmless.
-fn got_through(report: &str) -> Vec<&str> {
+pub(crate) fn got_through(report: &str) -> Vec<&str> {
     report.lines().filter(|line| line.ends_with(": ok")).collect()
 }
 

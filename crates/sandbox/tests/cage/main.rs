@@ -9,4 +9,5 @@ mod attacks;
 mod ends;
 mod files;
 mod lab;
+mod network;
 mod rules;

@@ -80,6 +80,7 @@ fn outside(targets: &Targets<'_>) {
 
 fn sockets() {
     report("unix datagram", UnixDatagram::unbound());
+    report("pair of datagram sockets", UnixDatagram::pair());
     report("listening", UdpSocket::bind("0.0.0.0:0"));
     for bus in ["/run/dbus/system_bus_socket", "/run/user/0/bus", "/tmp/.X11-unix/X0", "/run/docker.sock"] {
         report(&format!("socket {bus}"), UnixStream::connect(bus));

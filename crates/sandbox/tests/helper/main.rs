@@ -13,7 +13,8 @@
 mod attack;
 
 use std::ffi::OsString;
-use std::io::{Write, stdout};
+use std::io::{BufRead, BufReader, Write, stdout};
+use std::net::TcpListener;
 use std::path::PathBuf;
 
 use sandbox::{CommandSpec, Floor, Mechanism, Profile, WriteAccess};
@@ -29,7 +30,7 @@ fn main() {
     }
 }
 
-/// `host HOW WRITE WORKDIR [--ro P] [--rw P] [--hide P] [--env K=V] -- PROGRAM ARGS…`
+/// `host HOW WRITE WORKDIR [--ro P] [--rw P] [--hide P] [--env K=V] [--proxy] -- PROGRAM ARGS…`
 fn host(mut args: impl Iterator<Item = OsString>) {
     let how = args.next().unwrap().into_string().unwrap();
     let write = args.next().unwrap();
@@ -46,6 +47,7 @@ fn host(mut args: impl Iterator<Item = OsString>) {
             "--file-size" => profile.limits.file_size_bytes = value().to_str().unwrap().parse().unwrap(),
             "--memory" => profile.limits.memory_bytes = value().to_str().unwrap().parse().unwrap(),
             "--cpu" => profile.limits.cpu_s = value().to_str().unwrap().parse().unwrap(),
+            "--proxy" => profile.network = sandbox::Network::Proxy,
             "--env" => {
                 let pair = value().into_string().unwrap();
                 let (name, value) = pair.split_once('=').unwrap();
@@ -73,6 +75,9 @@ fn host(mut args: impl Iterator<Item = OsString>) {
     };
     println!("stands");
     stdout().flush().unwrap();
+    if let Some(proxy) = caged.proxy.take() {
+        std::thread::spawn(move || echo_requests(&proxy));
+    }
     let mut output = caged.stdout.take().unwrap();
     let mut errors = caged.stderr.take().unwrap();
     let errors = std::thread::spawn(move || {
@@ -85,4 +90,17 @@ fn host(mut args: impl Iterator<Item = OsString>) {
     stdout().write_all(&errors.join().unwrap()).unwrap();
     let names: Vec<_> = end.leftovers.iter().map(|one| one.name.as_str()).collect();
     println!("end: {:?} {names:?} +{}", end.exit, end.more_leftovers);
+}
+
+/// Plays a proxy that goes nowhere: answers each request with its own first line.
+fn echo_requests(proxy: &TcpListener) {
+    for connection in proxy.incoming().flatten() {
+        let mut lines = BufReader::new(&connection).lines().map_while(Result::ok);
+        let first = lines.next().unwrap_or_default();
+        lines.take_while(|line| !line.is_empty()).for_each(drop);
+        let body = format!("asked for {first}\n");
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+        // A client that left isn't our trouble.
+        let _ = (&connection).write_all((head + &body).as_bytes());
+    }
 }
