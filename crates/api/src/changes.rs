@@ -34,7 +34,7 @@ pub struct Content {
 impl Content {
     /// What it is after one more change.
     pub(crate) fn then(&mut self, effect: &Effect) {
-        self.after = effect.after;
+        self.after = effect.content_after();
         self.gone = effect.before.is_none() && effect.after.is_none() && effect.kept_in.is_some();
     }
 }
@@ -116,7 +116,8 @@ fn net(reader: &Reader, session: &SessionId) -> Result<BTreeMap<String, Content>
             let Ok(event) = recorded.decode() else { continue };
             let Some(Fact::ToolResult(result)) = event.fact else { continue };
             for effect in result.effects {
-                let fresh = Content { before: effect.before, after: effect.after, gone: false };
+                let fresh =
+                    Content { before: effect.content_before(), after: effect.content_after(), gone: false };
                 files.entry(effect.path.clone()).or_insert(fresh).then(&effect);
             }
         }

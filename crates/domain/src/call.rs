@@ -156,21 +156,119 @@ pub struct ToolError {
     pub suggestion: Option<String>,
 }
 
-/// A change a tool made, as data: undo, the changes view and history are made from it.
+/// What stands at a path of the folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Entry {
+    /// A regular file.
+    File {
+        /// Its content, as a blob.
+        content: Digest,
+        /// Its size.
+        bytes: u64,
+        /// Unix permission bits (`& 0o7777`); `None` where there are none or nobody looked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<u32>,
+    },
+    /// A symbolic link.
+    Link {
+        /// Where it points, as written in it.
+        target: String,
+    },
+    /// A folder.
+    Folder {
+        /// Unix permission bits, as of a file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<u32>,
+    },
+}
+
+impl Entry {
+    /// The content of a file.
+    #[must_use]
+    pub fn content(&self) -> Option<Digest> {
+        match self {
+            Self::File { content, .. } => Some(*content),
+            Self::Link { .. } | Self::Folder { .. } => None,
+        }
+    }
+
+    /// Is it the same for everybody who looks? A permission that isn't known equals every other.
+    #[must_use]
+    pub fn matches(&self, other: &Self) -> bool {
+        let same = |one: &Option<u32>, other: &Option<u32>| one.is_none() || other.is_none() || one == other;
+        match (self, other) {
+            (Self::File { content: a, mode: x, .. }, Self::File { content: b, mode: y, .. }) => {
+                a == b && same(x, y)
+            }
+            (Self::Link { target: a }, Self::Link { target: b }) => a == b,
+            (Self::Folder { mode: x }, Self::Folder { mode: y }) => same(x, y),
+            (Self::File { .. } | Self::Link { .. } | Self::Folder { .. }, _) => false,
+        }
+    }
+}
+
+/// A change of one path, as data: undo, the changes view and history are made from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {
     /// Path relative to the folder, `/` between parts.
     pub path: String,
-    /// Content before, as a blob; `None` when it didn't exist (or was a folder).
-    pub before: Option<Digest>,
-    /// Content after; `None` when it no longer exists.
-    pub after: Option<Digest>,
+    /// What stood there before; `None` is nothing.
+    pub before: Option<Entry>,
+    /// What stands there after.
+    pub after: Option<Entry>,
     /// Lines added and removed, for text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<LineCount>,
     /// Where a deleted thing went: `trash` or a blob; facts for the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_in: Option<String>,
+}
+
+impl Effect {
+    /// The content before, where that was a file.
+    #[must_use]
+    pub fn content_before(&self) -> Option<Digest> {
+        self.before.as_ref().and_then(Entry::content)
+    }
+
+    /// The content after, where that is a file.
+    #[must_use]
+    pub fn content_after(&self) -> Option<Digest> {
+        self.after.as_ref().and_then(Entry::content)
+    }
+}
+
+/// Something the person allowed for more than one call. What it lets happen is what the cage enforces, never more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Grant {
+    /// Creating and changing files below this path of the folder; `.` is all of it.
+    Write {
+        /// The path.
+        under: String,
+    },
+    /// Deleting below this path.
+    Delete {
+        /// The path.
+        under: String,
+    },
+    /// Commands that begin with these words, in the cage.
+    Command {
+        /// The program and the words after it.
+        words: Vec<String>,
+        /// Only this very command, with nothing after.
+        exact: bool,
+    },
+    /// All commands, in the cage.
+    Commands,
+    /// Commands may reach this host through the filter.
+    Host {
+        /// Its name, lower case.
+        host: String,
+        /// The port.
+        port: u16,
+    },
 }
 
 /// Lines added and removed.

@@ -108,6 +108,10 @@ ids! {
     MessageId = "msg";
     /// A client command, for idempotent repeats.
     CommandId = "cmd";
+    /// A revision: a state of the folder that undo can return to, and each return to one.
+    RevisionId = "rev";
+    /// A grant: something allowed for more than one call.
+    GrantId = "gra";
     /// A project folder the user opened.
     FolderId = "fol";
 }

@@ -9,7 +9,7 @@ use crate::place::{Place, Reached, io_failed};
 use crate::tool::failed;
 use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
-use domain::call::ToolError;
+use domain::call::{Entry, ToolError};
 use domain::digest::Digest;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 
@@ -23,6 +23,15 @@ pub(crate) struct Current {
     pub(crate) bytes: Vec<u8>,
     /// The digest of that.
     pub(crate) digest: Digest,
+    /// Its permission bits, where there are any.
+    pub(crate) mode: Option<u32>,
+}
+
+impl Current {
+    /// It, as an entry of the folder.
+    pub(crate) fn entry(&self) -> Entry {
+        Entry::File { content: self.digest, bytes: self.bytes.len() as u64, mode: self.mode }
+    }
 }
 
 /// The file a change is about, and what is there now.
@@ -73,7 +82,7 @@ impl Current {
         let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0));
         file.take(limit + 1).read_to_end(&mut bytes).map_err(fail)?;
         let digest = Digest::of(&bytes);
-        Ok(Self { bytes, digest })
+        Ok(Self { bytes, digest, mode: mode(&meta) })
     }
 }
 
@@ -242,6 +251,18 @@ fn private(how: &mut OpenOptions) {
 
 #[cfg(not(unix))]
 fn private(_: &mut OpenOptions) {}
+
+/// Permission bits, where the system has them.
+#[cfg(unix)]
+pub(crate) fn mode(meta: &Metadata) -> Option<u32> {
+    use cap_std::fs::MetadataExt;
+    Some(meta.mode() & 0o7777)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn mode(_: &Metadata) -> Option<u32> {
+    None
+}
 
 #[cfg(unix)]
 fn same_owner(new: &Metadata, old: &Metadata) -> std::io::Result<()> {

@@ -76,7 +76,8 @@ impl Fold {
     pub(super) fn result(&mut self, e: &ToolResult, out: &mut Vec<Patch>) {
         self.outputs.remove(&e.call);
         for effect in &e.effects {
-            let fresh = Content { before: effect.before, after: effect.after, gone: false };
+            let fresh =
+                Content { before: effect.content_before(), after: effect.content_after(), gone: false };
             self.files.entry(effect.path.clone()).or_insert(fresh).then(effect);
         }
         let (added, removed) = lines(&e.effects);

@@ -1,7 +1,7 @@
 //! Scripted event sequences, folded: what a client sees, in one line an entry.
 
 use super::*;
-use domain::call::{Act, Effect, Facts, LineCount, Question, Recovery, Semantics, ToolError, Undo};
+use domain::call::{Act, Effect, Entry, Facts, LineCount, Question, Recovery, Semantics, ToolError, Undo};
 use domain::event::*;
 use domain::ids::*;
 use domain::model::{Block, ErrorClass, ModelDelta, ModelError, ModelSnapshot, StopReason, Usage};
@@ -256,8 +256,8 @@ fn an_approval_shows_the_engines_facts_and_the_difference_from_the_record() {
 
     let effect = Effect {
         path: "menu.md".into(),
-        before: Some(Digest::of(old)),
-        after: Some(Digest::of(new)),
+        before: Some(Entry::File { content: Digest::of(old), bytes: old.len() as u64, mode: None }),
+        after: Some(Entry::File { content: Digest::of(new), bytes: new.len() as u64, mode: None }),
         lines: Some(LineCount { added: 1, removed: 1 }),
         kept_in: None,
     };

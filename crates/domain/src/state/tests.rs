@@ -5,7 +5,7 @@
 
 mod random;
 
-use crate::call::{Plan, PlanItem, PlanStatus, Recovery, Semantics};
+use crate::call::{Entry, Plan, PlanItem, PlanStatus, Recovery, Semantics};
 use crate::digest::Digest;
 use crate::event::*;
 use crate::model::StopReason;
@@ -313,7 +313,7 @@ fn effects_and_good_results_need_a_start() {
     let effect = crate::call::Effect {
         path: "a".into(),
         before: None,
-        after: Some(Digest::of(b"x")),
+        after: Some(Entry::File { content: Digest::of(b"x"), bytes: 1, mode: None }),
         lines: None,
         kept_in: None,
     };

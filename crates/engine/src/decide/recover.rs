@@ -112,7 +112,7 @@ fn looked(call: &CallId, look: &Look) -> Fact {
         }
     };
     if let Look::Done(effect) = look {
-        result.seen.extend(effect.after.map(|after| (effect.path.clone(), after)));
+        result.seen.extend(effect.content_after().map(|after| (effect.path.clone(), after)));
         result.effects.push(effect.clone());
     }
     result.into()

@@ -8,10 +8,10 @@ use crate::call::Surveyed;
 use crate::clear::Cleared;
 use crate::path::{RelPath, shown};
 use crate::place::{Place, Reached};
-use crate::save::{Target, save, sweep};
+use crate::save::{Current, Target, mode, save, sweep};
 use crate::text::Text;
 use crate::tool::{Ctx, Raw, Trouble, failed, fault};
-use domain::call::{Act, Effect, Facts, LineCount, Recovery, Semantics, ToolError, Undo};
+use domain::call::{Act, Effect, Entry, Facts, LineCount, Recovery, Semantics, ToolError, Undo};
 use domain::digest::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -32,8 +32,8 @@ pub(super) struct Change {
 #[serde(deny_unknown_fields)]
 struct Question {
     path: String,
-    before: Option<Digest>,
-    after: Option<Digest>,
+    before: Option<Entry>,
+    after: Option<Entry>,
 }
 
 /// What became of a change whose end wasn't recorded.
@@ -50,6 +50,12 @@ pub enum Settled {
 impl Change {
     fn before(&self) -> Option<Digest> {
         self.target.current.as_ref().map(|current| current.digest)
+    }
+
+    /// What will stand there; a new file's permissions are the system's business until it is there.
+    fn entry_after(&self, content: Digest) -> Entry {
+        let mode = self.target.current.as_ref().and_then(|current| current.mode);
+        Entry::File { content, bytes: self.after.len() as u64, mode }
     }
 
     /// Facts and semantics; keeps the new content as a blob so that it can be shown.
@@ -99,7 +105,9 @@ impl Change {
             depends_on: before.map(|digest| (real.clone(), digest)).into_iter().collect(),
             proposed: Some(proposed),
         };
-        Ok(Surveyed { facts, semantics: reconcilable(&real, before, Some(proposed)) })
+        let entry = self.target.current.as_ref().map(Current::entry);
+        let semantics = reconcilable(&real, entry, Some(self.entry_after(proposed)));
+        Ok(Surveyed { facts, semantics })
     }
 
     /// Does it, if it is still what was cleared.
@@ -120,10 +128,11 @@ impl Change {
         if !same {
             save(&ctx.place, &self.target, &self.after)?;
         }
-        Ok(self.result(before, after, same))
+        Ok(self.result(after, same, ctx))
     }
 
-    fn result(self, before: Option<Digest>, after: Digest, same: bool) -> Raw {
+    fn result(self, after: Digest, same: bool, ctx: &Ctx) -> Raw {
+        let before = self.before();
         let path = self.target.real.to_string();
         let name = shown(self.reached.path.as_str());
         let counted =
@@ -134,8 +143,17 @@ impl Change {
             (false, Some(_)) => format!("Changed {name}{counted}."),
         };
         let text = if self.note.is_empty() { text } else { format!("{text} {}", self.note) };
-        let effect =
-            Effect { path: path.clone(), before, after: Some(after), lines: self.lines, kept_in: None };
+        let mut entry = self.entry_after(after);
+        if let Entry::File { mode: bits, .. } = &mut entry {
+            *bits = ctx.place.metadata(&self.target.real).ok().as_ref().and_then(mode);
+        }
+        let effect = Effect {
+            path: path.clone(),
+            before: self.target.current.as_ref().map(Current::entry),
+            after: Some(entry),
+            lines: self.lines,
+            kept_in: None,
+        };
         Raw {
             value: json!({"path": path, "created": before.is_none(), "changed": !same, "lines": self.lines, "bytes": self.after.len()}),
             text,
@@ -184,7 +202,7 @@ pub(super) fn lines(target: &Target, after: &[u8], ctx: &Ctx) -> Option<LineCoun
     Some(crate::diff::line_count(&old.body, &new.body, &ctx.limits))
 }
 
-pub(super) fn reconcilable(path: &str, before: Option<Digest>, after: Option<Digest>) -> Semantics {
+pub(super) fn reconcilable(path: &str, before: Option<Entry>, after: Option<Entry>) -> Semantics {
     let question = Question { path: path.to_owned(), before, after };
     // Plain data always serialises; without a question only a person could tell.
     let recovery = serde_json::to_string(&question)
@@ -216,14 +234,18 @@ pub fn reconcile(
     let now = match Target::find(place, &reached, limits.file_bytes) {
         Ok(target) => target.current.map(|current| current.digest),
         // A deleted folder is asked about by its path alone.
-        Err(error) if error.code == "file/is_folder" && question.before.is_none() => {
+        Err(error) if error.code == "file/is_folder" && content(&question.before).is_none() => {
             return Ok(Settled::NotDone);
         }
         Err(error) => return Err(error),
     };
     Ok(match now {
-        now if now == question.after => Settled::Done,
-        now if now == question.before => Settled::NotDone,
+        now if now == content(&question.after) => Settled::Done,
+        now if now == content(&question.before) => Settled::NotDone,
         _ => Settled::Unclear,
     })
+}
+
+fn content(entry: &Option<Entry>) -> Option<Digest> {
+    entry.as_ref().and_then(Entry::content)
 }

@@ -14,7 +14,7 @@ use crate::tool::{Bin, Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, fai
 use crate::walk::Kind;
 use cap_fs_ext::FollowSymlinks;
 use cap_std::fs::Dir;
-use domain::call::{Act, Effect, Facts, LineCount, ToolError, Undo};
+use domain::call::{Act, Effect, Entry, Facts, LineCount, ToolError, Undo};
 use domain::digest::Digest;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
@@ -85,6 +85,7 @@ struct Doomed {
 struct Part {
     path: RelPath,
     kind: Kind,
+    mode: Option<u32>,
 }
 
 impl Doomed {
@@ -171,7 +172,8 @@ impl Doomed {
             depends_on: BTreeMap::from([(path.clone(), self.digest)]),
             proposed: None,
         };
-        let before = (self.kind == Kind::File).then_some(self.digest);
+        let file = Entry::File { content: self.digest, bytes: self.bytes, mode: None };
+        let before = (self.kind == Kind::File).then_some(file);
         Surveyed { facts, semantics: reconcilable(&path, before, None) }
     }
 
@@ -221,7 +223,7 @@ impl Doomed {
             "trash" => format!("Moved {name}{counted} to the trash."),
             _ => format!("Deleted {name}{counted}; the content is kept and can be brought back."),
         };
-        let blobs = effects.iter().filter_map(|effect| effect.before).collect();
+        let blobs = effects.iter().filter_map(Effect::content_before).collect();
         let value = json!({"path": self.path.as_str(), "files": self.files(), "kept_in": where_to});
         Ok(Raw { value, text, effects, blobs, ..Raw::default() })
     }
@@ -245,15 +247,19 @@ impl Doomed {
                         added: 0,
                         removed: u32::try_from(text.body.lines().count()).unwrap_or(u32::MAX),
                     });
-                    effects.push(gone(&part.path, Some(keep(&bytes)?), lines));
+                    let content = keep(&bytes)?;
+                    let file = Entry::File { content, bytes: bytes.len() as u64, mode: part.mode };
+                    effects.push(gone(&part.path, Some(file), lines));
                 }
                 Kind::Link => {
                     let target = dir
                         .read_link_contents(part.path.name())
                         .map_err(|error| io_failed("keep", &part.path, &error))?;
-                    effects.push(gone(&part.path, Some(keep(target.to_string_lossy().as_bytes())?), None));
+                    // A target that isn't Unicode can't be written down; only the trash takes the link then.
+                    let Some(target) = target.to_str().map(str::to_owned) else { return Ok(None) };
+                    effects.push(gone(&part.path, Some(Entry::Link { target }), None));
                 }
-                Kind::Folder => effects.push(gone(&part.path, None, None)),
+                Kind::Folder => effects.push(gone(&part.path, Some(Entry::Folder { mode: part.mode }), None)),
                 Kind::Other => return Ok(None),
             }
         }
@@ -261,7 +267,7 @@ impl Doomed {
     }
 }
 
-fn gone(path: &RelPath, before: Option<Digest>, lines: Option<LineCount>) -> Effect {
+fn gone(path: &RelPath, before: Option<Entry>, lines: Option<LineCount>) -> Effect {
     Effect { path: path.to_string(), before, after: None, lines, kept_in: None }
 }
 
@@ -283,7 +289,7 @@ impl Found {
         let meta = parent.symlink_metadata(path.name())?;
         let modified = meta.modified().ok().map(|time| format!("{time:?}"));
         self.facts.push_str(&format!("{path}\0{kind:?}\0{}\0{modified:?}\n", meta.len()));
-        self.parts.push(Part { path: path.clone(), kind });
+        self.parts.push(Part { path: path.clone(), kind, mode: crate::save::mode(&meta) });
         if kind == Kind::File {
             self.bytes = self.bytes.saturating_add(meta.len());
         }

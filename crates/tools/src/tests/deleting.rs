@@ -3,7 +3,7 @@
 
 use super::rig::Rig;
 use crate::tool::Bin;
-use domain::call::Undo;
+use domain::call::{Entry, Undo};
 use serde_json::json;
 use std::os::unix::fs::symlink;
 
@@ -31,7 +31,7 @@ fn a_file_goes_to_the_trash_and_can_be_found_there() {
         "{note}"
     );
     assert_eq!(
-        rig.ctx.blobs.get(&finished.effects[0].before.unwrap()).unwrap(),
+        rig.ctx.blobs.get(&finished.effects[0].content_before().unwrap()).unwrap(),
         b"plan\n",
         "undo needs no trash"
     );
@@ -47,7 +47,9 @@ fn without_a_trash_every_file_is_kept() {
     let kept: Vec<_> = finished
         .effects
         .iter()
-        .map(|effect| (effect.path.as_str(), effect.before.map(|digest| rig.ctx.blobs.get(&digest).unwrap())))
+        .map(|effect| {
+            (effect.path.as_str(), effect.content_before().map(|digest| rig.ctx.blobs.get(&digest).unwrap()))
+        })
         .collect();
     let some = |bytes: &[u8]| Some(bytes.to_vec());
     assert_eq!(
@@ -55,11 +57,13 @@ fn without_a_trash_every_file_is_kept() {
         [
             ("d", None),
             ("d/a", some(b"1\n2\n")),
-            ("d/link", some(b"../keep")),
+            ("d/link", None),
             ("d/sub", None),
             ("d/sub/b", some(b"\0bin"))
         ]
     );
+    assert_eq!(finished.effects[2].before, Some(Entry::Link { target: "../keep".into() }));
+    assert!(matches!(finished.effects[0].before, Some(Entry::Folder { mode: Some(_) })));
     assert_eq!(rig.get("keep"), b"k", "the link was deleted, not what it leads to");
 }
 

@@ -30,8 +30,11 @@ fn e01_keeps_line_ends_of_untouched_lines() {
     let finished = rig.call("edit_file", json!({"path": "f", "old_text": "b", "new_text": "B"}));
     let effect = &finished.effects[0];
     let blob = |digest: Option<_>| rig.ctx.blobs.get(&digest.unwrap()).unwrap();
-    let diff =
-        crate::diff::FileDiff::of(Some(&blob(effect.before)), Some(&blob(effect.after)), &rig.ctx.limits);
+    let diff = crate::diff::FileDiff::of(
+        Some(&blob(effect.content_before())),
+        Some(&blob(effect.content_after())),
+        &rig.ctx.limits,
+    );
     let changed = diff.hunks[0].lines.iter().filter(|line| line.kind != crate::diff::LineKind::Same).count();
     assert_eq!((diff.hunks.len(), changed), (1, 2), "one line removed, one added");
 }

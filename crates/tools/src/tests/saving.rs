@@ -102,7 +102,8 @@ fn e15_a_killed_save_leaves_old_or_new_and_its_leftover_is_cleared() {
     if let Some(folder) = std::env::var_os("DAYBOOK_TEST_SAVES") {
         let place = crate::Place::open(folder.as_ref(), Vec::new()).unwrap();
         let real = place.reach("big").unwrap().real;
-        let current = crate::save::Current { bytes: Vec::new(), digest: domain::digest::Digest::ZERO };
+        let current =
+            crate::save::Current { bytes: Vec::new(), digest: domain::digest::Digest::ZERO, mode: None };
         let target = crate::save::Target { real, current: Some(current) };
         let contents: Vec<Vec<u8>> = (b'a'..b'd').map(|letter| vec![letter; SIZE]).collect();
         for bytes in contents.iter().cycle() {
@@ -169,7 +170,10 @@ fn each_change_leaves_an_effect_with_both_contents() {
     let finished = rig.call("write_file", write("f", "a\nc\nd\n"));
     let [effect] = &finished.effects[..] else { panic!("{finished:?}") };
     let blob = |digest: Option<_>| rig.ctx.blobs.get(&digest.unwrap()).unwrap();
-    assert_eq!((blob(effect.before), blob(effect.after)), (b"a\nb\n".to_vec(), b"a\nc\nd\n".to_vec()));
+    assert_eq!(
+        (blob(effect.content_before()), blob(effect.content_after())),
+        (b"a\nb\n".to_vec(), b"a\nc\nd\n".to_vec())
+    );
     assert_eq!(effect.lines, Some(domain::call::LineCount { added: 2, removed: 1 }));
     assert_eq!(finished.text, "Changed \"f\" (+2 -1 lines).");
     let proposed = rig.survey("write_file", &write("f", "next")).unwrap().facts.proposed;
