@@ -19,7 +19,7 @@ fn the_tour_goes_from_the_start_to_the_difference() {
     window.press("button", "Allow once");
     wait_until("the menu is corrected", || menu(&window).contains("Cinnamon bun").then_some(()));
     // A command follows, which asks for itself.
-    window.shows("Run a command on this computer");
+    window.shows("Run a command:");
     window.press("button", "Allow once");
     wait_until("the turn ends", || (summary(&window)["state"] == "idle").then_some(()));
     window.picture("tour-3-done");

@@ -129,6 +129,20 @@ test('steps read as sentences and unfold to calls with their output', async () =
   expect(screen.getByText('读取了')).toBeVisible();
 });
 
+test('a refused call says why once, and what took no time says no time', async () => {
+  const why = 'The person did not allow this: the notes belong to Maria';
+  const refused = call(
+    '1',
+    'edit_file',
+    { path: 'a' },
+    { state: 'denied', error: why, output: `${why}\n`, ms: 3 },
+  );
+  const { container } = render(Steps, { t: en, calls: [refused] });
+  await userEvent.click(screen.getByText('Wants to change'));
+  expect(container.textContent?.split(why)).toHaveLength(2);
+  expect(container.textContent).not.toMatch(/0\.0/);
+});
+
 test('a81_what_a_person_or_a_tool_wrote_stays_text', async () => {
   const hostile = '<img src=https://sink.invalid/x onerror=alert(1)>';
   const said = render(Said, { text: hostile, more: 'more' });

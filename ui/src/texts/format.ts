@@ -42,6 +42,11 @@ export function duration(ms: number, t: Texts): string {
   return t.time.minutesSeconds(Math.floor(seconds / 60), seconds % 60);
 }
 
+/** How long something took, where that is worth a word: nothing under a tenth of a second. */
+export function took(ms: number | null, t: Texts): string {
+  return ms === null || ms < 100 ? '' : duration(ms, t);
+}
+
 /** A few names of many: the first ones in full, the rest as a number. */
 export function names(all: readonly string[], shown: number, t: Texts): string {
   if (all.length <= shown) {

@@ -3,7 +3,7 @@ import { fireEvent, render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { flushSync } from 'svelte';
 import { expect, test, vi } from 'vitest';
-import { approval } from '../../protocol/fake/make';
+import { approval, diff } from '../../protocol/fake/make';
 import type { ApprovalView } from '../../protocol/generated/ApprovalView';
 import { en } from '../../texts/en';
 import { zh } from '../../texts/zh';
@@ -55,7 +55,7 @@ test('the order never changes: what, why, where, can, can’t, risk, undo, exact
     'Can’t touch',
     'Risk',
     'Undo',
-    'Show exactly',
+    'Exactly what will run',
     'Allow once',
     'Don’t allow',
   ];
@@ -82,6 +82,47 @@ test('a24_clicks_and_keys_before_it_stood_still_do_nothing', async () => {
   expect(allow()).toBeEnabled();
   await userEvent.click(allow());
   expect(onallow).toHaveBeenCalledTimes(1);
+});
+
+test('a24_a_no_needs_no_arming_and_only_the_yes_waits', async () => {
+  const { allow, onrefuse } = show();
+  expect(allow()).toBeDisabled();
+  await userEvent.click(screen.getByRole('button', { name: 'Don’t allow…' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Don’t allow' }));
+  expect(onrefuse).toHaveBeenCalledExactlyOnceWith('');
+});
+
+test('the command stands in the title and whole on the card, nothing has to be unfolded', () => {
+  const command = `npm test -- --only ${'form '.repeat(30)}--last`;
+  const { unmount } = show({ exact: command, facts: { command } });
+  expect(screen.getByRole('heading').textContent).toMatch(/^Run a command: npm test .*…/);
+  expect(screen.getByLabelText('Exactly what will run').textContent).toBe(command);
+  unmount();
+  show({}, { t: zh });
+  expect(screen.getByRole('heading', { name: '运行一条命令：npm test' })).toBeVisible();
+});
+
+test('a21_what_does_not_fit_its_box_must_be_read_however_short_it_is', async () => {
+  const { allow, pass } = show({ exact: 'one\ntwo\nthree\nfour; rm -rf x' });
+  pass(600);
+  expect(allow()).toBeEnabled();
+  const box = screen.getByLabelText('Exactly what will run');
+  Object.defineProperties(box, { scrollHeight: { value: 90 }, clientHeight: { value: 64 } });
+  await fireEvent.scroll(box);
+  expect(allow()).toBeDisabled();
+  expect(screen.getByText(/Read it to its end/)).toBeVisible();
+  box.scrollTop = 26;
+  await fireEvent.scroll(box);
+  expect(allow()).toBeEnabled();
+});
+
+test('where a difference says it in better words the exact thing is folded', async () => {
+  const change = diff('a.css', 1, '-one\n+two');
+  show({ act: 'edit', tool: 'edit_file', facts: { path: 'a.css' }, exact: '{"path":"a.css"}', diff: change });
+  expect(screen.getByRole('heading', { name: 'Change a.css' })).toBeVisible();
+  expect(screen.queryByText('{"path":"a.css"}')).toBeNull();
+  await userEvent.click(screen.getByText('Show exactly what will be done'));
+  expect(screen.getByText('{"path":"a.css"}')).toBeVisible();
 });
 
 test('a24_moving_up_the_queue_arms_anew', async () => {
@@ -117,10 +158,9 @@ test('a refusal may carry a reason, and without one it carries none', async () =
   expect(onrefuse).toHaveBeenCalledExactlyOnceWith('Use the other script');
 });
 
-test('a20_what_hides_in_the_command_is_shown_and_warned_about', async () => {
+test('a20_what_hides_in_the_command_is_shown_and_warned_about', () => {
   show({ exact: `rm ${RLO}fdp.txt`, facts: { command: 'x' } });
   expect(screen.getByText(/invisible or look like others/)).toBeVisible();
-  await userEvent.click(screen.getByText('Show exactly what will run'));
   expect(screen.getByText('rm ⟨U+202E⟩fdp.txt')).toBeVisible();
 });
 
@@ -179,9 +219,7 @@ test('an answered request says what was decided', () => {
     unmount();
     return text;
   };
-  expect(said({ kind: 'granted' })).toBe('Run a command on this computer You allowed this once');
-  expect(said({ kind: 'refused', why: 'No' })).toBe(
-    'Run a command on this computer You didn’t allow this: “No”',
-  );
+  expect(said({ kind: 'granted' })).toBe('Run a command: npm test You allowed this once');
+  expect(said({ kind: 'refused', why: 'No' })).toBe('Run a command: npm test You didn’t allow this: “No”');
   expect(said({ kind: 'expired' })).toContain('No longer asked');
 });

@@ -3,7 +3,24 @@ import type { ApprovalView } from '../../protocol/generated/ApprovalView';
 import { oneLine } from '../../shared/visible';
 import type { Facts, Texts } from '../../texts';
 
-export function titleOf(approval: Pick<ApprovalView, 'act' | 'facts' | 'tool'>, t: Texts): string {
+type About = Pick<ApprovalView, 'act' | 'facts' | 'tool'>;
+
+/** Longest piece of a command that still reads as a title. */
+const COMMAND = 72;
+
+/** The line as plain text: for lists and for those who listen. */
+export function titleOf(approval: About, t: Texts): string {
+  const { words, code } = titleParts(approval, t);
+  return code === '' ? words : words + t.approval.colon + code;
+}
+
+/** The line in two parts: words, and a command that is set as code; empty where there is none. */
+export function titleParts(approval: About, t: Texts): { words: string; code: string } {
+  const code = approval.act === 'run' ? oneLine(approval.facts['command'] ?? '', COMMAND) : '';
+  return { words: wordsOf(approval, t), code };
+}
+
+function wordsOf(approval: About, t: Texts): string {
   const facts: Facts = { tool: approval.tool };
   for (const [name, value] of Object.entries(approval.facts)) facts[name] = oneLine(value ?? '', 160);
   switch (approval.act) {
