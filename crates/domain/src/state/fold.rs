@@ -23,7 +23,7 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         Fact::InboxReleased(e) => released(state, e),
         Fact::InboxCancelled(e) => state.inbox.retain(|waiting| waiting.message != e.message),
         Fact::TurnStart(e) => turn_start(state, e, event),
-        Fact::TurnCancel(e) => with_turn(state, |turn| turn.cancel = turn.cancel.or(Some(e.by))),
+        Fact::TurnCancel(e) => turn_cancel(state, e),
         Fact::TurnEnd(e) => turn_end(state, e),
         Fact::StepStart(e) => with_turn(state, |turn| step_start(turn, e)),
         Fact::StepEnd(e) => with_turn(state, |turn| step_end(turn, e)),
@@ -101,11 +101,17 @@ fn posted(state: &mut State, e: &InboxPosted, event: &Event) {
         }
         state.commands.push((command.clone(), e.message.clone(), event.envelope.seq));
     }
+    if e.wakeup {
+        for waiting in state.inbox.iter_mut().filter(|waiting| waiting.held) {
+            (waiting.wakeup, waiting.held) = (true, false);
+        }
+    }
     state.inbox.push(Waiting {
         message: e.message.clone(),
         text: e.text.clone(),
         target: e.target,
         wakeup: e.wakeup,
+        held: false,
         origin: e.origin,
         reserved: None,
         time: event.envelope.time,
@@ -140,6 +146,16 @@ fn turn_start(state: &mut State, e: &TurnStart, event: &Event) {
         fingerprints: Vec::new(),
         refused_steps: 0,
     });
+}
+
+/// A person who stops the work wants quiet: what waits then doesn't start the next turn by itself.
+fn turn_cancel(state: &mut State, e: &TurnCancel) {
+    with_turn(state, |turn| turn.cancel = turn.cancel.or(Some(e.by)));
+    if e.by == CancelBy::User {
+        for waiting in state.inbox.iter_mut().filter(|w| w.wakeup && w.reserved.is_none()) {
+            (waiting.wakeup, waiting.held) = (false, true);
+        }
+    }
 }
 
 fn turn_end(state: &mut State, e: &TurnEnd) {

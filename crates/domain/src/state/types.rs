@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 2;
+pub const STATE_VERSION: u32 = 3;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
@@ -91,6 +91,8 @@ pub struct Waiting {
     pub target: Target,
     /// May it start a turn?
     pub wakeup: bool,
+    /// Did it lose that right when the person stopped the work? The next message that may start a turn gives it back.
+    pub held: bool,
     /// Who says it.
     pub origin: Origin,
     /// The step that claimed it.

@@ -30,6 +30,8 @@ pub enum Command {
     },
     /// Take back a message that waits.
     TakeBack(MessageId),
+    /// Say a message that waits now: read before the next step, and free to start a turn.
+    SendNow(MessageId),
     /// Stop the running turn.
     Stop(CancelBy),
     /// Say yes to one call.
@@ -109,6 +111,7 @@ pub fn command(state: &State, command: Command, env: &Env<'_>) -> Taken {
         Command::Create(created) => done(vec![Draft::new(created)]),
         Command::Say { text, target, command } => say(state, text, target, command, env),
         Command::TakeBack(message) => take_back(state, message),
+        Command::SendNow(message) => send_now(state, message, env),
         Command::Stop(by) => stop(state, by),
         Command::Grant { approval, digest } => grant(state, approval, digest, env),
         Command::Refuse { approval, why } => refuse(state, approval, why),
@@ -173,6 +176,25 @@ fn take_back(state: &State, message: MessageId) -> Taken {
         Some(waiting) if waiting.reserved.is_none() => done(vec![Draft::new(InboxCancelled { message })]),
         Some(_) | None => no("message/read", "the message is being read already and can't be taken back"),
     }
+}
+
+/// The same words as a new message, in one transaction: they wait once, whatever happens in between.
+fn send_now(state: &State, message: MessageId, env: &Env<'_>) -> Taken {
+    let waits = state.inbox.iter().find(|waiting| waiting.message == message && waiting.reserved.is_none());
+    let Some(waiting) = waits.filter(|waiting| waiting.origin == Origin::User) else {
+        return no("message/read", "the message is being read already, or was taken back");
+    };
+    let new = MessageId::new(env.ids);
+    let posted = InboxPosted {
+        message: new.clone(),
+        text: waiting.text.clone(),
+        target: Target::NextStep,
+        wakeup: true,
+        origin: Origin::User,
+        command: None,
+    };
+    let drafts = vec![Draft::new(InboxCancelled { message }), Draft::new(posted)];
+    Ok((Decision::barrier(drafts), CommandReply { message: Some(new), repeated_at: None }))
 }
 
 fn stop(state: &State, by: CancelBy) -> Taken {

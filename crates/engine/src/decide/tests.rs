@@ -2,6 +2,8 @@
 //!
 //! The **bench** holds a state and what deciding may look up; its answers are the types of the events, in order.
 
+mod quiet;
+
 use super::*;
 use crate::input::{Finished, FinishedEnd, PreparedRequest};
 use domain::call::{Act, Facts, Recovery, Semantics, ToolError, Undo, Verdict};
