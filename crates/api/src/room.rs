@@ -85,6 +85,9 @@ impl Room {
             Command::RemoveMessage { session, message } => {
                 self.order(&session, Order::TakeBack(id(&message)?)).await
             }
+            Command::SendWaiting { session, message } => {
+                self.send(&session, Order::SendNow(id(&message)?)).await
+            }
             Command::Interrupt { session } => {
                 self.order(&session, Order::Stop(domain::event::CancelBy::User)).await
             }

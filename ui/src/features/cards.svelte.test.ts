@@ -90,15 +90,41 @@ test('r_cli_08_an_end_says_why_and_offers_what_can_be_done_now', async () => {
   expect(screen.queryByRole('button')).toBeNull();
 });
 
+test('what the end of Daybook cut off can go on', async () => {
+  const ongoon = vi.fn();
+  const end = (facts: Record<string, string>, last: boolean) =>
+    render(TurnEnd, { t: en, end: 'cancelled', facts, ms: 1, last, ongoon }).unmount;
+  end({ by: 'shutdown' }, false)();
+  end({ by: 'user' }, true)();
+  expect(screen.queryByRole('button')).toBeNull();
+  const unmount = end({ by: 'shutdown' }, true);
+  await userEvent.click(screen.getByRole('button', { name: 'Go on' }));
+  expect(ongoon).toHaveBeenCalledExactlyOnceWith('Please go on from where you stopped.');
+  unmount();
+  render(TurnEnd, { t: en, end: 'interrupted', facts: {}, ms: 1, last: true, ongoon });
+  expect(screen.getByRole('button', { name: 'Go on' })).toBeVisible();
+});
+
+test('r_inb_13_a_message_held_back_by_a_stop_says_so_and_can_be_sent', async () => {
+  const [onsend, onremove] = [vi.fn(), vi.fn()];
+  const message = { id: 'm', text: 'Wider please', intent: 'steer', held: true, time: 0 } as const;
+  render(WaitingMessage, { t: en, message, onsend, onremove });
+  expect(screen.getByText('Waits since you stopped; goes with your next message')).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: 'Send the message “Wider please” now' }));
+  expect(onsend).toHaveBeenCalledTimes(1);
+  expect(onremove).not.toHaveBeenCalled();
+});
+
 test('r_inb_03_a_waiting_message_says_when_it_is_read_and_can_be_taken_back', async () => {
   const onremove = vi.fn();
-  const message = { id: 'm', text: 'Wider please', intent: 'steer', time: 0 } as const;
-  const { unmount } = render(WaitingMessage, { t: en, message, onremove });
+  const message = { id: 'm', text: 'Wider please', intent: 'steer', held: false, time: 0 } as const;
+  const { unmount } = render(WaitingMessage, { t: en, message, onsend: onremove, onremove });
+  expect(screen.getAllByRole('button')).toHaveLength(1);
   expect(screen.getByText('Will be read before the next step')).toBeVisible();
   await userEvent.click(screen.getByRole('button', { name: 'Remove the message “Wider please”' }));
   expect(onremove).toHaveBeenCalledTimes(1);
   unmount();
-  render(WaitingMessage, { t: zh, message: { ...message, intent: 'follow_up' }, onremove });
+  render(WaitingMessage, { t: zh, message: { ...message, intent: 'follow_up' }, onsend: onremove, onremove });
   expect(screen.getByText('会在这件事做完以后读到')).toBeVisible();
 });
 

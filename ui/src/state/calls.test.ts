@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import { call } from '../protocol/fake/make';
 import type { CallView } from '../protocol/generated/CallView';
-import { en } from '../texts/en';
+import { en, type Texts } from '../texts/en';
 import { callKind, callVerb } from '../texts/words';
+import { zh } from '../texts/zh';
 import { groupCalls } from './calls';
 
 const lines = (calls: CallView[]) =>
@@ -29,6 +30,33 @@ test('calls are grouped as they are read', () => {
     'run 1 done +0 -0',
     'read 1 running +0 -0',
   ]);
+});
+
+test('what was stopped, and what never ran, is said as that and never as done', () => {
+  const stopped = { state: 'cancelled', ms: null } as const;
+  const groups = groupCalls([
+    call('1', 'read_file', { path: 'a' }),
+    call('2', 'read_file', { path: 'b' }, stopped),
+    call('3', 'read_file', { path: 'c' }, { ...stopped, started: false }),
+    call('4', 'read_file', { path: 'd' }, { ...stopped, started: false }),
+    call('5', 'run_command', { command: 'rm a' }, { ...stopped, started: false }),
+    call('6', 'run_command', { command: 'sleep 9' }, stopped),
+    call('7', 'paint', {}, { ...stopped, started: false }),
+  ]);
+  const said = (t: Texts) =>
+    groups.map(
+      ({ kind, state, calls }) => `${callVerb(kind, state, calls.length, 'paint', t)} ×${calls.length}`,
+    );
+  expect(said(en)).toEqual([
+    'Read ×1',
+    'Stopped reading ×1',
+    'Didn’t read ×2',
+    'Didn’t run ×1',
+    'Stopped running ×1',
+    'Didn’t use “paint” ×1',
+  ]);
+  expect(said(zh)[3]).toBe('没有运行 ×1');
+  expect(said(zh)[4]).toBe('停止了运行 ×1');
 });
 
 test('a tool nobody knows is named, never guessed', () => {

@@ -5,12 +5,19 @@ import type { CallState } from '../protocol/generated/CallState';
 import type { CallView } from '../protocol/generated/CallView';
 import { callKind, type CallKind } from '../texts/words';
 
+/** Where a call stands, for the eye: one that was stopped before it started never ran. */
+export type ShownState = CallState | 'not_run';
+
+export function shownState(call: CallView): ShownState {
+  return call.state === 'cancelled' && !call.started ? 'not_run' : call.state;
+}
+
 export interface CallGroup {
   /** Id of its first call: stable while the group grows. */
   key: string;
   kind: CallKind;
   calls: CallView[];
-  state: CallState;
+  state: ShownState;
   /** Sum of what its calls took, null while none has ended. */
   ms: number | null;
   added: number;
@@ -21,8 +28,9 @@ export interface CallGroup {
 const TOGETHER: ReadonlySet<CallKind> = new Set<CallKind>(['read', 'list', 'search', 'change', 'delete']);
 
 /** States from the least to the most worth knowing. */
-const GRAVITY: readonly CallState[] = [
+const GRAVITY: readonly ShownState[] = [
   'done',
+  'not_run',
   'cancelled',
   'proposed',
   'running',
@@ -37,20 +45,28 @@ export function groupCalls(calls: readonly CallView[]): CallGroup[] {
   for (const call of calls) {
     const kind = callKind(call.tool);
     const last = groups.at(-1);
-    if (last && last.kind === kind && TOGETHER.has(kind)) add(last, call);
+    if (last && last.kind === kind && TOGETHER.has(kind) && alike(last, call)) add(last, call);
     else groups.push(begin(kind, call));
   }
   return groups;
 }
 
+/** What was stopped, or never ran, isn't told in one breath with what was done. */
+function alike(group: CallGroup, call: CallView): boolean {
+  const state = shownState(call);
+  const apart = (of: ShownState) => of === 'cancelled' || of === 'not_run';
+  return group.state === state || (!apart(group.state) && !apart(state));
+}
+
 function begin(kind: CallKind, call: CallView): CallGroup {
-  const empty = { key: call.id, kind, calls: [], state: call.state, ms: null, added: 0, removed: 0 };
+  const empty = { key: call.id, kind, calls: [], state: shownState(call), ms: null, added: 0, removed: 0 };
   return add(empty, call);
 }
 
 function add(group: CallGroup, call: CallView): CallGroup {
   group.calls.push(call);
-  if (GRAVITY.indexOf(call.state) > GRAVITY.indexOf(group.state)) group.state = call.state;
+  const state = shownState(call);
+  if (GRAVITY.indexOf(state) > GRAVITY.indexOf(group.state)) group.state = state;
   if (call.ms !== null) group.ms = (group.ms ?? 0) + call.ms;
   group.added += call.added ?? 0;
   group.removed += call.removed ?? 0;

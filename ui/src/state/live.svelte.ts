@@ -67,6 +67,12 @@ export class LiveSession {
     return this.#tell({ name: 'interrupt', args: { session: this.id } });
   }
 
+  sendWaiting(message: string): Promise<boolean> {
+    return this.#attempt(async () => {
+      await ask(this.#backend, { name: 'send_waiting', args: { session: this.id, message } }, 'sent');
+    });
+  }
+
   removeMessage(message: string): Promise<boolean> {
     return this.#tell({ name: 'remove_message', args: { session: this.id, message } });
   }

@@ -22,7 +22,7 @@ const patches: Patch[] = [
   { kind: 'entry', entry: entry('d', 5, { kind: 'approval', approval: approval('apr') }) },
   { kind: 'activity', activity: { kind: 'needs_you', count: 1 } },
   { kind: 'plan', plan: { version: 1, items: [{ text: 'Go', status: 'in_progress' }] } },
-  { kind: 'waiting', waiting: [{ id: 'm', text: 'And', intent: 'steer', time: 6 }] },
+  { kind: 'waiting', waiting: [{ id: 'm', text: 'And', intent: 'steer', held: false, time: 6 }] },
 ];
 
 function snapshot(fold: SessionFold) {

@@ -1,7 +1,7 @@
 // From codes and facts to words: what a call did, why a turn ended, what an error means.
 //
 // Unknown codes get plain words too: an engine newer than this page must never leave a hole on the screen.
-import type { CallState } from '../protocol/generated/CallState';
+import type { ShownState } from '../state/calls';
 import type { Failure } from '../protocol/backend';
 import type { Facts, Texts } from './en';
 
@@ -45,7 +45,7 @@ export function callObject(kind: CallKind, facts: Facts, t: Texts): string {
 }
 
 /** The verb for calls of one kind, in the tense their state asks for. */
-export function callVerb(kind: CallKind, state: CallState, n: number, tool: string, t: Texts): string {
+export function callVerb(kind: CallKind, state: ShownState, n: number, tool: string, t: Texts): string {
   const named = kind === 'other' ? ` “${tool}”` : '';
   switch (state) {
     case 'proposed':
@@ -54,11 +54,27 @@ export function callVerb(kind: CallKind, state: CallState, n: number, tool: stri
       return t.calls.wants[kind] + named;
     case 'running':
       return t.calls.now[kind] + named;
+    case 'cancelled':
+      return t.calls.stopped[kind] + named;
+    case 'not_run':
+      return t.calls.never[kind] + named;
     case 'done':
     case 'failed':
-    case 'cancelled':
     case 'unknown':
       return kind === 'other' ? t.calls.other(tool) : t.calls[kind](n);
+  }
+}
+
+/** Why nobody is asked any more. */
+export function lapsedWords(why: string, t: Texts): string {
+  switch (why) {
+    case 'time':
+    case 'changed':
+    case 'user':
+    case 'shutdown':
+      return t.approval.lapsed[why];
+    default:
+      return t.approval.lapsed.turn;
   }
 }
 

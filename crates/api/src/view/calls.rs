@@ -29,6 +29,7 @@ impl Fold {
             tool: facts::shown(&e.name),
             facts: shown,
             state: if error.is_some() { CallState::Failed } else { CallState::Proposed },
+            started: false,
             ms: None,
             added: None,
             removed: None,
@@ -46,7 +47,14 @@ impl Fold {
 
     pub(super) fn started(&mut self, call: &CallId, out: &mut Vec<Patch>) {
         self.outputs.insert(call.clone(), Default::default());
-        self.change(call, |call| call.state = CallState::Running, out);
+        self.change(
+            call,
+            |call| {
+                call.state = CallState::Running;
+                call.started = true;
+            },
+            out,
+        );
     }
 
     /// Waits for the person, or no longer.

@@ -53,8 +53,10 @@ pub struct Fold {
     /// The words of the step's accepted answer.
     said: String,
     tokens: Tokens,
-    /// When the open turn began, UTC ms.
-    turn_started: u64,
+    /// How long the open turn has been at work, ms: a time in which no process ran counts for nothing.
+    turn_ms: u64,
+    /// The process that wrote the last event.
+    epoch: u64,
 }
 
 impl Fold {
@@ -87,7 +89,8 @@ impl Fold {
             files: BTreeMap::new(),
             said: String::new(),
             tokens: Tokens::default(),
-            turn_started: 0,
+            turn_ms: 0,
+            epoch: 0,
         }
     }
 
@@ -117,6 +120,11 @@ impl Fold {
     /// Folds one event in; the caller gives them in order, each once.
     pub fn event(&mut self, event: &Event, shelf: &dyn Shelf) -> Vec<Patch> {
         let mut out = Vec::new();
+        // Between two processes nothing ran.
+        if event.envelope.epoch == self.epoch {
+            self.turn_ms += event.envelope.time.saturating_sub(self.state.time);
+        }
+        self.epoch = event.envelope.epoch;
         self.state.fold(event);
         self.shown.view.seq = event.envelope.seq;
         if let Some(fact) = &event.fact {
@@ -181,7 +189,8 @@ impl Fold {
                 self.answered(e.approval.as_str(), ApprovalState::Refused { why: e.why.clone() }, event, out);
             }
             Fact::ApprovalExpired(e) => {
-                self.answered(e.approval.as_str(), ApprovalState::Expired, event, out)
+                let why = self.expiry(&e.why);
+                self.answered(e.approval.as_str(), ApprovalState::Expired { why }, event, out);
             }
             Fact::QuestionAsked(e) => self.asked(e, event, out),
             Fact::QuestionAnswered(e) => self.question_answered(e, event, out),
@@ -196,7 +205,7 @@ impl Fold {
                 self.notice(event, &e.code, &facts, NoticeLevel::Info, out);
             }
             Fact::TurnEnd(e) => self.turn_end(e, event, out),
-            Fact::TurnStart(_) => self.turn_started = event.envelope.time,
+            Fact::TurnStart(_) => self.turn_ms = 0,
             Fact::SessionRenamed(_)
             | Fact::InboxPosted(_)
             | Fact::InboxReserved(_)
@@ -259,6 +268,15 @@ impl Fold {
         }
     }
 
+    /// Why nobody is asked any more: whoever stopped the turn, where that is why.
+    fn expiry(&self, why: &str) -> String {
+        let cancel = self.state.turn.as_ref().and_then(|turn| turn.cancel);
+        match cancel {
+            Some(by) if why == "turn" => words::by_name(by).to_owned(),
+            Some(_) | None => why.to_owned(),
+        }
+    }
+
     fn asked(&mut self, e: &event::QuestionAsked, event: &Event, out: &mut Vec<Patch>) {
         let question = QuestionView {
             id: e.question.to_string(),
@@ -298,8 +316,7 @@ impl Fold {
         }
         let turn =
             event.envelope.turn.as_ref().map_or_else(|| event.envelope.seq.to_string(), ToString::to_string);
-        let ms = event.envelope.time.saturating_sub(self.turn_started);
-        self.put(event, turn, EntryBody::TurnEnd { end: end.to_owned(), facts, ms }, out);
+        self.put(event, turn, EntryBody::TurnEnd { end: end.to_owned(), facts, ms: self.turn_ms }, out);
         self.streaming = None;
         self.outputs.clear();
     }
@@ -344,6 +361,7 @@ impl Fold {
             id: waiting.message.to_string(),
             text: waiting.text.clone(),
             intent: words::intent(waiting.target),
+            held: waiting.held,
             time: waiting.time,
         };
         users.map(wire).collect()

@@ -1,5 +1,7 @@
 //! Scripted event sequences, folded: what a client sees, in one line an entry.
 
+mod stopped;
+
 use super::*;
 use domain::call::{Act, Effect, Entry, Facts, LineCount, Question, Recovery, Semantics, ToolError, Undo};
 use domain::event::*;
@@ -381,7 +383,7 @@ fn questions_and_unknown_outcomes_wait_until_they_are_settled() {
     att_*1 Answer { text: "Let me ask.", reasoning: "", streaming: false }
     stp_*1 ask_user {"question": "Which price?"} Waiting None ms +None -None "" None | run_command {"command": "make"} Unknown None ms +None -None "" None
     que_*1 Question { question: QuestionView { id: "que_00000000000000000000000000000001", text: "Which price?", options: ["5"], free_text: true, sensitive: false, answer: None } }
-    unknown_cal_*2 Unknown { call: CallView { id: "cal_00000000000000000000000000000002", tool: "run_command", facts: {"command": "make"}, state: Unknown, ms: None, added: None, removed: None, output: "", error: None }, evidence: {"reason": "crash"}, resolution: None }
+    unknown_cal_*2 Unknown { call: CallView { id: "cal_00000000000000000000000000000002", tool: "run_command", facts: {"command": "make"}, state: Unknown, started: true, ms: None, added: None, removed: None, output: "", error: None }, evidence: {"reason": "crash"}, resolution: None }
     "#);
     facts.extend([
         QuestionAnswered { question, answer: "5".into() }.into(),
@@ -394,7 +396,7 @@ fn questions_and_unknown_outcomes_wait_until_they_are_settled() {
     att_*1 Answer { text: "Let me ask.", reasoning: "", streaming: false }
     stp_*1 ask_user {"question": "Which price?"} Done Some(42) ms +None -None "5" None | run_command {"command": "make"} Unknown None ms +None -None "" None
     que_*1 Question { question: QuestionView { id: "que_00000000000000000000000000000001", text: "Which price?", options: ["5"], free_text: true, sensitive: false, answer: Some("5") } }
-    unknown_cal_*2 Unknown { call: CallView { id: "cal_00000000000000000000000000000002", tool: "run_command", facts: {"command": "make"}, state: Unknown, ms: None, added: None, removed: None, output: "", error: None }, evidence: {"reason": "crash"}, resolution: Some(Skip) }
+    unknown_cal_*2 Unknown { call: CallView { id: "cal_00000000000000000000000000000002", tool: "run_command", facts: {"command": "make"}, state: Unknown, started: true, ms: None, added: None, removed: None, output: "", error: None }, evidence: {"reason": "crash"}, resolution: Some(Skip) }
     "#);
 }
 

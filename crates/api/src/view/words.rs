@@ -123,7 +123,7 @@ pub(crate) fn end(end: &event::End) -> (&'static str, Vec<(&'static str, String)
     }
 }
 
-fn by_name(by: event::CancelBy) -> &'static str {
+pub(crate) fn by_name(by: event::CancelBy) -> &'static str {
     match by {
         event::CancelBy::User => "user",
         event::CancelBy::Shutdown => "shutdown",

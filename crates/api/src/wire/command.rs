@@ -57,7 +57,14 @@ pub enum Command {
         /// The message.
         message: String,
     },
-    /// Stop the running turn. Reply: `done`.
+    /// Say a message that waits now: it is read before the next step, and starts a turn when idle. Reply: `sent`.
+    SendWaiting {
+        /// The session.
+        session: String,
+        /// The message.
+        message: String,
+    },
+    /// Stop the running turn; messages that wait wait on, until one is sent or something else is said. Reply: `done`.
     Interrupt {
         /// The session.
         session: String,

@@ -222,7 +222,7 @@ pub enum EntryBody {
         end: String,
         /// Such as `by` (`user`, `shutdown`), `class`, `limit`, `message`.
         facts: BTreeMap<String, String>,
-        /// Milliseconds it took.
+        /// Milliseconds it took, without the time Daybook was closed.
         #[ts(type = "number")]
         ms: u64,
     },
@@ -251,6 +251,8 @@ pub struct CallView {
     pub facts: BTreeMap<String, String>,
     /// Where it stands.
     pub state: CallState,
+    /// Was it ever started? One that ended without that did nothing.
+    pub started: bool,
     /// Milliseconds it ran, once it ended.
     #[ts(type = "number | null")]
     pub ms: Option<u64>,
@@ -337,8 +339,11 @@ pub enum ApprovalState {
         /// Why.
         why: Option<String>,
     },
-    /// Too late, or its turn ended.
-    Expired,
+    /// Nobody is asked any more.
+    Expired {
+        /// `time`; `changed` (what would be done); `user` or `shutdown` (stopped its turn); `turn` (its turn ended otherwise).
+        why: String,
+    },
 }
 
 /// A question of the model.
@@ -369,6 +374,8 @@ pub struct WaitingMessage {
     pub text: String,
     /// When it will be read.
     pub intent: super::command::Intent,
+    /// Does it wait for the person, since they stopped the work? It goes with the next message, or when it is sent.
+    pub held: bool,
     /// UTC ms.
     #[ts(type = "number")]
     pub time: u64,

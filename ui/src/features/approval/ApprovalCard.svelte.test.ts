@@ -221,5 +221,10 @@ test('an answered request says what was decided', () => {
   };
   expect(said({ kind: 'granted' })).toBe('Run a command: npm test You allowed this once');
   expect(said({ kind: 'refused', why: 'No' })).toBe('Run a command: npm test You didn’t allow this: “No”');
-  expect(said({ kind: 'expired' })).toContain('No longer asked');
+  const lapsed = (why: string) => said({ kind: 'expired', why }).replace('Run a command: npm test ', '');
+  expect(lapsed('user')).toBe('Not done: you stopped the work');
+  expect(lapsed('shutdown')).toBe('Not done: Daybook was closing');
+  expect(lapsed('time')).toBe('No longer asked: nobody answered in time');
+  expect(lapsed('changed')).toBe('Asked anew: what would be done has changed');
+  expect(lapsed('turn')).toBe('No longer asked: the work ended');
 });

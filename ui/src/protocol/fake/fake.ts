@@ -152,6 +152,9 @@ export class FakeBackend implements Backend {
       return { kind: 'sent', value: { message, seq: view.seq } };
     }
     this.#play(view, command);
+    if (command.name === 'send_waiting') {
+      return { kind: 'sent', value: { message: command.args.message, seq: view.seq } };
+    }
     return { kind: 'done' };
   }
 

@@ -29,7 +29,8 @@ export function call(
   part: Partial<CallView> = {},
 ): CallView {
   const rest = { state: 'done', ms: 400, added: null, removed: null, output: '', error: null } as const;
-  return { id, tool, facts, ...rest, ...part };
+  const started = !['proposed', 'waiting', 'denied'].includes(part.state ?? rest.state);
+  return { id, tool, facts, ...rest, started, ...part };
 }
 
 export function approval(id: string, part: Partial<ApprovalView> = {}): ApprovalView {

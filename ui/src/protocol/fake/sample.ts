@@ -31,7 +31,7 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
     make('ses_work', w.form, {
       entries: [...beginning(w, start), answer('e9', start + 4 * MINUTE, w.stacks, true)],
       activity: { kind: 'working', since: start },
-      waiting: [{ id: 'msg_1', text: w.steer, intent: 'steer', time: start + 4 * MINUTE }],
+      waiting: [{ id: 'msg_1', text: w.steer, intent: 'steer', held: false, time: start + 4 * MINUTE }],
     }),
     make('ses_approval', w.form, {
       entries: [...beginning(w, start), ...requests(w, start + 5 * MINUTE)],

@@ -1,6 +1,7 @@
 // A short story the stand-in plays when something is said: a plan, reading, streaming, a request, its answer, an end.
 import type { Command } from '../generated/Command';
 import type { Entry } from '../generated/Entry';
+import type { Intent } from '../generated/Intent';
 import type { Patch } from '../generated/Patch';
 import type { PlanStatus } from '../generated/PlanStatus';
 import { answer, approval, call, calls, diff, end, entry, said } from './make';
@@ -23,10 +24,12 @@ export function story(w: Words, now: () => number): Script {
       case 'resolve':
         return resolved(stage, command, now);
       case 'remove_message':
-        return put(stage, {
-          kind: 'waiting',
-          waiting: stage.view.waiting.filter((m) => m.id !== command.args.message),
-        });
+        takeOut(stage, command.args.message);
+        return undefined;
+      case 'send_waiting': {
+        const text = takeOut(stage, command.args.message);
+        return text === undefined ? undefined : hear(stage, { text, intent: 'steer' }, w, now);
+      }
       case 'set_mode':
         return put(stage, { ...meta(stage), mode: command.args.mode });
       case 'set_model':
@@ -54,15 +57,23 @@ function key(stage: Stage, name: string): string {
   return `${stage.view.seq}-${name}`;
 }
 
+/** Takes a message out of those that wait; its words, where it waited. */
+function takeOut(stage: Stage, id: string): string | undefined {
+  const { waiting } = stage.view;
+  const text = waiting.find((message) => message.id === id)?.text;
+  put(stage, { kind: 'waiting', waiting: waiting.filter((message) => message.id !== id) });
+  return text;
+}
+
 async function hear(
   stage: Stage,
-  sent: Extract<Command, { name: 'send' }>['args'],
+  sent: { text: string; intent: Intent },
   w: Words,
   now: () => number,
 ): Promise<void> {
   const { text, intent } = sent;
   if (stage.view.activity.kind !== 'idle') {
-    const message = { id: `msg_${stage.view.seq}`, text, intent, time: now() };
+    const message = { id: `msg_${stage.view.seq}`, text, intent, held: false, time: now() };
     put(stage, { kind: 'waiting', waiting: [...stage.view.waiting, message] });
     return;
   }
@@ -169,6 +180,8 @@ async function stopped(stage: Stage, now: () => number): Promise<void> {
   if (stage.view.activity.kind === 'idle') return;
   put(stage, { kind: 'activity', activity: { kind: 'stopping' } });
   await stage.pause(600);
+  const waiting = stage.view.waiting.map((message) => ({ ...message, held: true }));
+  put(stage, { kind: 'waiting', waiting });
   finish(stage, 'cancelled', { by: 'user' }, now);
 }
 

@@ -7,4 +7,8 @@ export type ApprovalState = { "kind": "open" } | { "kind": "granted" } | { "kind
 /**
  * Why.
  */
-why: string | null, } | { "kind": "expired" };
+why: string | null, } | { "kind": "expired", 
+/**
+ * `time`; `changed` (what would be done); `user` or `shutdown` (stopped its turn); `turn` (its turn ended otherwise).
+ */
+why: string, };

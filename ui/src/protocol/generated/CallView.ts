@@ -22,6 +22,10 @@ facts: { [key in string]: string },
  */
 state: CallState, 
 /**
+ * Was it ever started? One that ended without that did nothing.
+ */
+started: boolean, 
+/**
  * Milliseconds it ran, once it ended.
  */
 ms: number | null, 

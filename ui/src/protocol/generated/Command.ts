@@ -49,6 +49,14 @@ session: string,
 /**
  * The message.
  */
+message: string, } } | { "name": "send_waiting", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * The message.
+ */
 message: string, } } | { "name": "interrupt", "args": { 
 /**
  * The session.

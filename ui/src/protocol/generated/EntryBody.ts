@@ -70,6 +70,6 @@ end: string,
  */
 facts: { [key in string]: string }, 
 /**
- * Milliseconds it took.
+ * Milliseconds it took, without the time Daybook was closed.
  */
 ms: number, };

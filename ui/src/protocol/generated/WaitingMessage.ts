@@ -18,6 +18,10 @@ text: string,
  */
 intent: Intent, 
 /**
+ * Does it wait for the person, since they stopped the work? It goes with the next message, or when it is sent.
+ */
+held: boolean, 
+/**
  * UTC ms.
  */
 time: number, };

@@ -1,0 +1,105 @@
+//! What a stop leaves to be seen: calls that never ran, requests nobody answers any more, messages that wait, and time.
+
+use super::*;
+use crate::wire::command::Intent;
+
+/// One command asks, the next one runs, and somebody stops the turn.
+fn stopped(by: CancelBy) -> Vec<Fact> {
+    let mut facts = begin();
+    facts.push(start(1));
+    facts.extend(accepted(1, "Both."));
+    let cancelled = |n| ToolCancelled { call: CallId::from_bits(n), text: "stopped".into() }.into();
+    facts.extend([
+        call(1, "run_command", r#"{"command":"rm menu.md"}"#),
+        call(2, "run_command", r#"{"command":"sleep 60"}"#),
+        requested(1, Facts { proposed: None, act: Act::Run, ..edit_facts(b"", b"", "rm menu.md") }),
+        call_start(2),
+        TurnCancel { by }.into(),
+        ApprovalExpired { approval: ApprovalId::from_bits(1), why: "turn".into() }.into(),
+        cancelled(1),
+        cancelled(2),
+    ]);
+    facts
+}
+
+#[test]
+fn a_call_that_was_stopped_before_it_started_says_so() {
+    let fold = folded(stopped(CancelBy::User), &Blobs::default());
+    let calls = fold.view().entries.iter().find_map(|entry| match &entry.body {
+        EntryBody::Calls { calls } => Some(calls.clone()),
+        _ => None,
+    });
+    let shown: Vec<_> = calls.unwrap().iter().map(|call| (call.state, call.started)).collect();
+    let cancelled = crate::wire::view::CallState::Cancelled;
+    assert_eq!(shown, [(cancelled, false), (cancelled, true)]);
+}
+
+#[test]
+fn a_request_that_lapsed_says_why_and_who_stopped_it() {
+    #[track_caller]
+    fn check(facts: Vec<Fact>, expect: &str) {
+        let fold = folded(facts, &Blobs::default());
+        let state = fold.view().entries.iter().find_map(|entry| match &entry.body {
+            EntryBody::Approval { approval } => Some(approval.state.clone()),
+            _ => None,
+        });
+        assert_eq!(state, Some(ApprovalState::Expired { why: expect.into() }));
+    }
+    check(stopped(CancelBy::User), "user");
+    check(stopped(CancelBy::Shutdown), "shutdown");
+    for why in ["time", "changed", "turn"] {
+        let mut facts = stopped(CancelBy::User);
+        facts.retain(|fact| !matches!(fact, Fact::TurnCancel(_)));
+        for fact in &mut facts {
+            if let Fact::ApprovalExpired(e) = fact {
+                e.why = why.into();
+            }
+        }
+        check(facts, why);
+    }
+}
+
+#[test]
+fn r_inb_13_a_message_that_a_stop_holds_back_is_shown_as_that() {
+    let post = |n, target| -> Fact {
+        let (message, text) = (MessageId::from_bits(n), format!("say {n}"));
+        InboxPosted { message, text, target, wakeup: true, origin: Origin::User, command: None }.into()
+    };
+    let mut facts = stopped(CancelBy::User);
+    let at = facts.iter().position(|fact| matches!(fact, Fact::TurnCancel(_))).unwrap();
+    facts.insert(at, post(2, Target::NextTurn));
+    facts.insert(at, post(3, Target::NextStep));
+    facts.push(StepEnd { step: StepId::from_bits(1), end: StepEndKind::Cancelled }.into());
+    facts.push(TurnEnd { end: End::Cancelled { by: CancelBy::User } }.into());
+    let waiting = |facts: &[Fact]| -> Vec<(String, Intent, bool)> {
+        let fold = folded(facts.to_vec(), &Blobs::default());
+        fold.view().waiting.iter().map(|w| (w.text.clone(), w.intent, w.held)).collect()
+    };
+    let held = [("say 3".into(), Intent::Steer, true), ("say 2".into(), Intent::FollowUp, true)];
+    assert_eq!(waiting(&facts), held);
+    facts.push(post(4, Target::NextStep));
+    assert!(waiting(&facts).iter().all(|(.., held)| !held), "something new was said");
+}
+
+/// A process died 3 seconds into the turn; the next one came an hour later and worked for 2 seconds.
+#[test]
+fn a_turns_time_leaves_out_the_time_nobody_worked() {
+    let mut facts = begin();
+    let begun = facts.iter().position(|fact| matches!(fact, Fact::TurnStart(_))).unwrap();
+    facts.extend([
+        StepEnd { step: StepId::from_bits(1), end: StepEndKind::Interrupted }.into(),
+        SessionRenamed { title: "menu".into() }.into(),
+        TurnEnd { end: End::Interrupted }.into(),
+    ]);
+    let mut fold = Fold::new(&session());
+    for (at, mut event) in events(facts).into_iter().enumerate() {
+        if at > begun + 3 {
+            (event.envelope.epoch, event.envelope.time) = (2, event.envelope.time + 3_600_000);
+        }
+        fold.event(&event, &Blobs::default());
+    }
+    let Some(EntryBody::TurnEnd { ms, .. }) = fold.view().entries.last().map(|entry| &entry.body) else {
+        panic!()
+    };
+    assert_eq!(*ms, 3_000 + 2_000);
+}
