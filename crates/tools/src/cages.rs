@@ -1,12 +1,14 @@
 //! The launcher that is really used: the system's cage.
 //!
-//! Turns an order into a profile of the cage. Invariant: the floor is what the policy judged by ([`Cage`] as probed on
-//! this machine), and an uncaged start happens only when the order says so.
+//! Turns an order into a profile of the cage, and serves the network of one that has hosts. Invariant: the floor is what
+//! the policy judged by ([`Cage`] as probed on this machine), and an uncaged start happens only when the order says so.
 
-use crate::launch::{Ended, Exit, Hold, LaunchError, Launcher, Order, Running};
+use crate::launch::{Ended, Exit, Hold, LaunchError, Launcher, Order, Reach, Running};
+use crate::network::{Bounds, Direct, Proxy, Used, Way};
 use crate::policy::Cage;
-use sandbox::{CommandSpec, Floor, Profile, Strength, WriteAccess};
+use sandbox::{CommandSpec, Floor, Network, Profile, Strength, WriteAccess};
 use std::fs::File;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Starts commands in the best cage of this machine.
@@ -23,6 +25,13 @@ impl Launcher for Cages {
     }
 
     fn launch(&self, order: &Order) -> Result<Box<dyn Running>, LaunchError> {
+        self.launch_by(order, Arc::new(Direct))
+    }
+}
+
+impl Cages {
+    /// As [`Launcher::launch`], with another way to the network.
+    pub(crate) fn launch_by(self, order: &Order, way: Arc<dyn Way>) -> Result<Box<dyn Running>, LaunchError> {
         let command = CommandSpec {
             program: order.program.clone(),
             args: order.args.iter().map(Into::into).collect(),
@@ -33,6 +42,10 @@ impl Launcher for Cages {
                 write,
                 hide: order.hide.clone(),
                 read_only: order.keep.clone(),
+                network: match order.reach {
+                    Reach::Nothing => Network::None,
+                    Reach::Hosts(_) => Network::Proxy,
+                },
                 ..Profile::for_folder(&order.folder)
             };
             sandbox::spawn(&profile, &command, Floor::Partial)
@@ -42,25 +55,38 @@ impl Launcher for Cages {
             Hold::ReadOnly => caged(WriteAccess::None),
             Hold::Uncaged => sandbox::spawn_uncaged(&order.folder, &command),
         };
-        started
-            .map(|caged| Box::new(Held(caged)) as Box<dyn Running>)
-            .map_err(|error| LaunchError(in_words(&error)))
+        let mut caged = started.map_err(|error| LaunchError(in_words(&error)))?;
+        let proxy = match (&order.reach, caged.proxy.take()) {
+            (Reach::Hosts(hosts), Some(outlet)) => {
+                let started = Proxy::start(outlet, hosts.clone(), way, Bounds::default());
+                Some(started.map_err(|error| LaunchError(in_words(&error)))?)
+            }
+            (Reach::Hosts(_) | Reach::Nothing, _) => None,
+        };
+        Ok(Box::new(Held { caged, proxy }))
     }
 }
 
-struct Held(sandbox::Caged);
+struct Held {
+    caged: sandbox::Caged,
+    proxy: Option<Proxy>,
+}
 
 impl Running for Held {
     fn pipes(&mut self) -> (Option<File>, Option<File>) {
-        (self.0.stdout.take(), self.0.stderr.take())
+        (self.caged.stdout.take(), self.caged.stderr.take())
     }
 
     fn wait_timeout(&self, limit: Duration) -> Option<Ended> {
-        self.0.wait_timeout(limit).map(ended)
+        self.caged.wait_timeout(limit).map(ended)
     }
 
     fn kill(&self) -> Option<Ended> {
-        Some(ended(self.0.kill()))
+        Some(ended(self.caged.kill()))
+    }
+
+    fn used(&self) -> Vec<Used> {
+        self.proxy.as_ref().map(Proxy::used).unwrap_or_default()
     }
 }
 

@@ -3,6 +3,7 @@
 //! A **launcher** starts a command for one folder and says how strong its cage is. Invariant: whoever asks for a cage
 //! gets one or an error; running without one is a separate word, never a fallback.
 
+use crate::network::{Hosts, Used};
 use crate::policy::Cage;
 use std::fs::File;
 use std::path::PathBuf;
@@ -36,8 +37,20 @@ pub struct Order {
     /// Absolute paths inside the folder that it may read and not change: what later decides about us or about programs the
     /// person runs. Holds where the cage has a root of its own.
     pub keep: Vec<PathBuf>,
+    /// What it may reach over the network.
+    pub reach: Reach,
     /// How it is held.
     pub hold: Hold,
+}
+
+/// What a command may reach over the network. An uncaged one reaches what the person does, whatever stands here.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Reach {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// These sites, through a proxy that decides by name. Where the cage can't enforce it, nothing is started.
+    Hosts(Hosts),
 }
 
 /// How a command is held.
@@ -59,6 +72,10 @@ pub trait Running: Send + Sync {
     fn wait_timeout(&self, limit: Duration) -> Option<Ended>;
     /// Ends the tree and waits until nothing of it is left; `None` when that couldn't be confirmed.
     fn kill(&self) -> Option<Ended>;
+    /// What it asked of the network so far, granted or refused.
+    fn used(&self) -> Vec<Used> {
+        Vec::new()
+    }
 }
 
 /// How a command ended.

@@ -10,6 +10,7 @@ pub mod clear;
 pub mod diff;
 pub mod launch;
 pub mod limits;
+pub mod network;
 pub mod parallel;
 pub mod parse;
 pub mod path;

@@ -7,7 +7,7 @@
 use super::{blocking, object};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
-use crate::launch::{Ended, Exit, Hold, Order, Running};
+use crate::launch::{Ended, Exit, Hold, Order, Reach, Running};
 use crate::limits::{COMMAND_TEXT_BYTES, Limits};
 use crate::path::protected_from_commands;
 use crate::policy::Cage;
@@ -165,6 +165,7 @@ fn order(command: &str, hold: Hold, seen_by: SeenBy, ctx: &Ctx) -> Order {
             SeenBy::Person => Vec::new(),
             SeenBy::Nobody => protected_from_commands().map(|path| ctx.place.path().join(path)).collect(),
         },
+        reach: Reach::Nothing,
         hold,
     }
 }
