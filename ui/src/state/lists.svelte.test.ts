@@ -32,6 +32,23 @@ test('sessions are grouped by folder, newest first, and what waits is counted', 
   expect(list.projects.map((project) => project.folder.name)).toEqual(['Invoices 2025']);
 });
 
+test('what was told while the list was read stays where it is newer', () => {
+  const list = new SessionList();
+  const [line] = fake().world.summaries;
+  if (!line) throw new Error('the sample has sessions');
+  const told = (id: string, updated: number, title: string) => ({ ...line, id, updated, title });
+  list.put(told('a', 5, 'told'));
+  list.put(told('b', 5, 'told'));
+  list.put(told('new', 9, 'told'));
+  list.load([told('a', 4, 'read'), told('b', 6, 'read'), told('c', 1, 'read')]);
+  expect(list.all.map(({ id, title }) => `${id} ${title}`)).toEqual([
+    'new told',
+    'b read',
+    'a told',
+    'c read',
+  ]);
+});
+
 test('d23_ten_thousand_sessions_are_grouped_at_once', () => {
   const list = new SessionList();
   const line = fake().world.summaries[0];

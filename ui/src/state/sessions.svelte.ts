@@ -14,13 +14,24 @@ export class SessionList {
   needsYou = $derived(this.all.reduce((sum, session) => sum + session.needs_you, 0));
   projects: Project[] = $derived(groupByFolder(matching(this.all, this.query)));
 
-  load(sessions: readonly SessionSummary[]): void {
-    this.all = [...sessions].sort((a, b) => b.updated - a.updated);
+  /** The list as it was read; a line that was told meanwhile stays where it is newer. */
+  load(read: readonly SessionSummary[]): void {
+    // eslint-disable-next-line svelte/prefer-svelte-reactivity -- local to this call
+    const lines = new Map(read.map((line) => [line.id, line]));
+    for (const told of this.all) {
+      const line = lines.get(told.id);
+      if (!line || line.updated <= told.updated) lines.set(told.id, told);
+    }
+    this.#set([...lines.values()]);
   }
 
   /** A new or changed line. */
   put(summary: SessionSummary): void {
-    this.load([summary, ...this.all.filter((session) => session.id !== summary.id)]);
+    this.#set([summary, ...this.all.filter((session) => session.id !== summary.id)]);
+  }
+
+  #set(sessions: readonly SessionSummary[]): void {
+    this.all = [...sessions].sort((a, b) => b.updated - a.updated);
   }
 
   find(id: string): SessionSummary | undefined {
