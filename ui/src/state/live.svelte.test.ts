@@ -1,5 +1,5 @@
 // An open session: followed in order, read again after falling behind, and each thing sent is one message.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Failure, type Backend } from '../protocol/backend';
 import { FakeBackend, type World } from '../protocol/fake/fake';
 import { said } from '../protocol/fake/make';
@@ -27,6 +27,34 @@ test('r_cli_04_after_falling_behind_it_is_read_again_and_followed_from_there', a
   expect(live.resynced).toBe(true);
   backend.push('ses_done', { kind: 'entry', entry: said('after', 3, 'three') });
   expect(live.fold?.cells.filter((cell) => cell.key === 'after')).toHaveLength(1);
+});
+
+test('r_cli_04_a_session_that_cannot_be_read_again_says_so_and_is_tried_until_it_can', async () => {
+  vi.useFakeTimers();
+  try {
+    const backend = fake();
+    const live = new LiveSession(backend, 'ses_done');
+    await live.open();
+    const answer = backend.call.bind(backend);
+    const failure = new Failure({ code: 'page/lost', message: 'lost', hint: null });
+    backend.call = () => Promise.reject(failure);
+    backend.resync('ses_done');
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(live.problem?.code).toBe('page/lost');
+    backend.call = answer;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(live.problem).toBeNull();
+    backend.push('ses_done', { kind: 'entry', entry: said('after', 3, 'three') });
+    expect(live.fold?.cell('after')).toBeDefined();
+
+    backend.call = () => Promise.reject(failure);
+    backend.resync('ses_done');
+    await vi.advanceTimersByTimeAsync(0);
+    live.close();
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('x18_sending_again_after_a_lost_answer_is_the_same_message', async () => {

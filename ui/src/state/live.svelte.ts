@@ -10,6 +10,9 @@ import type { Notification } from '../protocol/generated/Notification';
 import type { Resolution } from '../protocol/generated/Resolution';
 import { SessionFold } from './session.svelte';
 
+/** Milliseconds until a session that can't be read again is tried once more: doubled each time, up to the last. */
+const RETRY_MS = { first: 1_000, last: 16_000 };
+
 export class LiveSession {
   readonly id: string;
   fold: SessionFold | null = $state.raw(null);
@@ -22,6 +25,10 @@ export class LiveSession {
   #backend: Backend;
   #stop: (() => void) | null = null;
   #closed = false;
+  /** Why it can't be followed any more, while it is tried again. */
+  #lost: Failure | null = null;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #wait = RETRY_MS.first;
   #unsent: { text: string; intent: Intent; command: string } | null = null;
 
   constructor(backend: Backend, id: string) {
@@ -31,6 +38,7 @@ export class LiveSession {
 
   /** Reads the session and follows it from there. */
   async open(): Promise<void> {
+    clearTimeout(this.#retry);
     try {
       const view = await ask(this.#backend, { name: 'open_session', args: { session: this.id } }, 'session');
       if (this.#closed) return;
@@ -38,13 +46,30 @@ export class LiveSession {
       this.fold = new SessionFold(view);
       const topic = { kind: 'session', session: this.id, from: view.seq + 1 } as const;
       this.#stop = this.#backend.subscribe(topic, (batch) => this.#receive(batch));
+      this.#found();
     } catch (thrown) {
-      this.problem = failureOf(thrown);
+      if (!this.#closed) this.#lose(failureOf(thrown));
     }
+  }
+
+  #found(): void {
+    if (this.#lost && this.problem === this.#lost) this.problem = null;
+    this.#lost = null;
+    this.#wait = RETRY_MS.first;
+  }
+
+  /** What is on the screen stands still now: that is said, and it is read again until it moves. */
+  #lose(why: Failure): void {
+    this.problem = why;
+    if (!this.fold) return;
+    this.#lost = why;
+    this.#retry = setTimeout(() => void this.open(), this.#wait);
+    this.#wait = Math.min(this.#wait * 2, RETRY_MS.last);
   }
 
   close(): void {
     this.#closed = true;
+    clearTimeout(this.#retry);
     this.#stop?.();
     this.#stop = null;
   }
