@@ -11,7 +11,8 @@ fn the_tour_goes_from_the_start_to_the_difference() {
     window.picture("tour-1-welcome");
     window.press("button", "Take the tour");
     window.shows("No AI is involved");
-    begin(&window);
+    window.picture("tour-0-start");
+    window.press("button", "Begin the tour");
     window.find("button", "Allow once");
     let session = only_session(&window);
     assert!(!menu(&window).contains("5.20"), "nothing is written before the yes");
@@ -22,6 +23,8 @@ fn the_tour_goes_from_the_start_to_the_difference() {
     window.shows("Run a command:");
     window.press("button", "Allow once");
     wait_until("the turn ends", || (summary(&window)["state"] == "idle").then_some(()));
+    window.find("button", "Use it on your own folder");
+    window.find("button", "Start over");
     window.picture("tour-3-done");
     window.press("tab", "Changes");
     window.shows("menu.md");
@@ -30,19 +33,6 @@ fn the_tour_goes_from_the_start_to_the_difference() {
     window.picture("tour-4-difference");
     let changes = window.command("changes", serde_json::json!({"session": session}));
     assert_eq!(changes[0]["path"], "menu.md", "{changes}");
-}
-
-/// The tour may begin by itself or wait for the first message.
-fn begin(window: &Window) {
-    wait_until("the tour begins", || {
-        if window.text().contains("This is a guided tour. No AI") && summary(window)["state"] != "idle" {
-            return Some(());
-        }
-        if let Some(send) = window.look("button", "Send") {
-            window.driver().click(&send);
-        }
-        None
-    });
 }
 
 fn summary(window: &Window) -> Value {

@@ -1,7 +1,7 @@
 // The page as a whole over the stand-in: start, open, say, answer, look at settings, and hold what breaks.
 import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import App from './App.svelte';
 import { FakeBackend, type World } from './protocol/fake/fake';
 import { sampleWorld } from './protocol/fake/sample';
@@ -32,17 +32,37 @@ test('the start page has one top heading and needs no session', async () => {
   expect(screen.queryByRole('navigation')).toBeNull();
 });
 
-test('d11_starting_opens_no_session', async () => {
+test('coming back shows the last session, and the start page stays one click away', async () => {
   const fake = backend();
   render(App, { backend: fake });
+  await screen.findByRole('textbox', { name: 'Message' });
+  const opened = fake.asked.filter((command) => command.name === 'open_session');
+  expect(opened).toEqual([{ name: 'open_session', args: { session: 'ses_work' } }]);
+  await userEvent.click(screen.getByRole('button', { name: 'Open another folder' }));
+  expect(screen.getByRole('heading', { level: 1, name: 'Drop a project folder here.' })).toBeVisible();
+});
+
+test('d11_starting_does_not_wait_for_the_last_session_and_tries_it_only_once', async () => {
+  const fake = backend();
+  const call = fake.call.bind(fake);
+  vi.spyOn(fake, 'call').mockImplementation((command) =>
+    command.name === 'open_session' ? new Promise(() => {}) : call(command),
+  );
+  const { unmount } = render(App, { backend: fake });
   await screen.findByRole('navigation', { name: 'Projects and sessions' });
-  expect(fake.asked.map((command) => command.name)).not.toContain('open_session');
+  await userEvent.click(screen.getByRole('button', { name: 'Open another folder' }));
+  expect(screen.getByRole('button', { name: 'Choose a folder…' })).toBeVisible();
+  unmount();
+  const again = backend();
+  render(App, { backend: again });
+  expect(await screen.findByRole('button', { name: 'Choose a folder…' })).toBeVisible();
+  expect(again.asked.map((command) => command.name)).not.toContain('open_session');
 });
 
 test('choosing a folder begins a session in it with the chosen mode and model', async () => {
   const fake = backend({ summaries: [] });
   render(App, { backend: fake });
-  await userEvent.click(screen.getByRole('button', { name: 'Choose a folder…' }));
+  await userEvent.click(await screen.findByRole('button', { name: 'Choose a folder…' }));
   await screen.findByText('What would you like done?');
   expect(fake.asked.find((command) => command.name === 'create_session')).toEqual({
     name: 'create_session',
@@ -63,12 +83,46 @@ test('a dropped folder begins a session; anything else is refused in words', asy
   expect(fake.asked.at(-2)).toMatchObject({ name: 'create_session', args: { folder: 'fol_1' } });
 });
 
-test('the tour says that no AI is involved and offers the first words', async () => {
-  render(App, { backend: backend({ summaries: [] }) });
-  await userEvent.click(screen.getByRole('button', { name: 'Take the tour, no account needed' }));
+test('the tour says that no AI is involved, and begins with a button', async () => {
+  const fake = backend({ summaries: [] });
+  render(App, { backend: fake });
+  await userEvent.click(await screen.findByRole('button', { name: 'Take the tour, no account needed' }));
   expect(await screen.findByText('This is a guided tour. No AI is involved.')).toBeVisible();
-  expect(screen.getByRole('textbox', { name: 'Message' })).toHaveValue('Show me how this works.');
   expect(screen.queryByRole('button', { name: /Model/ })).toBeNull();
+  await userEvent.click(screen.getByRole('button', { name: 'Begin the tour' }));
+  const id = fake.world.summaries[0]?.id ?? '';
+  expect(fake.asked.find((command) => command.name === 'send')).toMatchObject({
+    args: { session: id, text: 'Show me how this works.' },
+  });
+});
+
+test('without a model nothing can be sent, and the notice says how to get one', async () => {
+  const world = backend().world;
+  const fake = backend({
+    summaries: [],
+    providers: world.providers.map((provider) => ({ ...provider, key: 'missing', models: [], check: null })),
+    settings: { ...world.settings, model: null },
+  });
+  render(App, { backend: fake });
+  await userEvent.click(await screen.findByRole('button', { name: 'Choose a folder…' }));
+  const field = await screen.findByRole('textbox', { name: 'Message' });
+  await userEvent.type(field, 'Tidy up{Enter}');
+  expect(field).toHaveValue('Tidy up');
+  expect(screen.getByRole('button', { name: 'Send' })).toBeDisabled();
+  expect(fake.asked.map((command) => command.name)).not.toContain('send');
+  expect(screen.getByText('Connect a model first, then this can begin.')).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: 'Connect a model' }));
+  expect(screen.getByText('No service is connected yet.')).toBeVisible();
+  // Connected meanwhile: the words are still there, and choosing is enough.
+  fake.world.providers = world.providers;
+  const line = screen.getByText('Anthropic').closest('li');
+  if (!line) throw new Error('a service is a list item');
+  await userEvent.click(within(line).getByRole('button', { name: 'Connect…' }));
+  await userEvent.type(screen.getByLabelText('Key for Anthropic'), 'k{Enter}');
+  await userEvent.click(screen.getByRole('button', { name: 'Back' }));
+  expect(await screen.findByRole('textbox', { name: 'Message' })).toHaveValue('Tidy up');
+  await userEvent.click(await screen.findByRole('button', { name: /^Use / }));
+  await waitFor(() => expect(screen.getByRole('button', { name: 'Send' })).toBeEnabled());
 });
 
 test('the tabs are Plan and Changes and nothing that comes later', async () => {
@@ -112,6 +166,38 @@ test('a key goes to the backend once and is nowhere in the page afterwards', asy
   expect(sent).toEqual([{ name: 'set_key', args: { provider: 'openai', key: 'sk-canary' } }]);
   expect(container.innerHTML).not.toContain('sk-canary');
   expect(JSON.stringify({ ...localStorage })).not.toContain('sk-canary');
+});
+
+test('each service card opens its own form with the focus in its first field', async () => {
+  const goes: [string, () => HTMLElement][] = [
+    ['OpenAI', () => screen.getByLabelText('Key for OpenAI')],
+    ['DeepSeek', () => screen.getByLabelText('Key for DeepSeek')],
+    ['Another service', () => screen.getByRole('textbox', { name: 'Name' })],
+    ['Ollama', () => screen.getAllByRole('button', { name: 'Test' })[0] as HTMLElement],
+  ];
+  for (const [card, field] of goes) {
+    const { unmount } = render(App, { backend: backend({ summaries: [] }) });
+    await userEvent.click(await screen.findByText(card));
+    expect(field(), card).toHaveFocus();
+    unmount();
+  }
+});
+
+test('until the services are known their places are kept, and nothing else is offered as if it were all', async () => {
+  const fake = backend({ summaries: [] });
+  let arrive = () => {};
+  const held = new Promise<void>((resolve) => (arrive = resolve));
+  const call = fake.call.bind(fake);
+  vi.spyOn(fake, 'call').mockImplementation(async (command) => {
+    if (command.name === 'providers') await held;
+    return call(command);
+  });
+  render(App, { backend: fake });
+  expect(await screen.findByText('Looking for services…')).toBeInTheDocument();
+  expect(screen.queryByText('OpenAI')).toBeNull();
+  arrive();
+  await screen.findByText('OpenAI');
+  expect(screen.queryByText('Looking for services…')).toBeNull();
 });
 
 test('what cannot be done is said in words, on the page it was asked from', async () => {

@@ -8,6 +8,7 @@ import { en } from '../texts/en';
 import { zh } from '../texts/zh';
 import Said from './conversation/Said.svelte';
 import Steps from './conversation/Steps.svelte';
+import TourEnd from './conversation/TourEnd.svelte';
 import TurnEnd from './conversation/TurnEnd.svelte';
 import WaitingMessage from './conversation/WaitingMessage.svelte';
 import PlanTab from './plan/PlanTab.svelte';
@@ -167,6 +168,15 @@ test('a refused call says why once, and what took no time says no time', async (
   await userEvent.click(screen.getByText('Wants to change'));
   expect(container.textContent?.split(why)).toHaveLength(2);
   expect(container.textContent).not.toMatch(/0\.0/);
+});
+
+test('the end of the tour offers the own folder and once more', async () => {
+  const onown = vi.fn();
+  const onagain = vi.fn();
+  render(TourEnd, { t: en, onown, onagain });
+  await userEvent.click(screen.getByRole('button', { name: 'Use it on your own folder' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Start over' }));
+  expect([onown, onagain].map((asked) => asked.mock.calls.length)).toEqual([1, 1]);
 });
 
 test('a81_what_a_person_or_a_tool_wrote_stays_text', async () => {

@@ -20,6 +20,15 @@ test('growth alone never stops following, scrolling up does, reaching the end re
   }
 });
 
+test('what the page moves itself never stops following', () => {
+  const follow = new Follow();
+  follow.moved({ offset: 600, view: 400, total: 1000 });
+  const pinned = { offset: 500, view: 400, total: 1400 };
+  follow.placed(pinned);
+  follow.moved(pinned);
+  expect(follow.following).toBe(true);
+});
+
 test('jumping to the latest follows again', () => {
   const follow = new Follow();
   follow.moved({ offset: 600, view: 400, total: 1000 });

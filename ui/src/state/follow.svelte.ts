@@ -29,6 +29,11 @@ export class Follow {
     if (place.offset < before.offset - 1 && place.total >= before.total) this.following = false;
   }
 
+  /** The page itself moved the list, which says nothing about the person. */
+  placed(place: Place): void {
+    this.#last = place;
+  }
+
   /** The person wants to see the newest. */
   jump(): void {
     this.following = true;

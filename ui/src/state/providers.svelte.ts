@@ -7,8 +7,15 @@ import type { ModelChoice } from '../protocol/generated/ModelChoice';
 import type { Provider } from '../protocol/generated/Provider';
 import type { ProviderDraft } from '../protocol/generated/ProviderDraft';
 
+/** Stands for a service of the person's own that isn't there yet. */
+export const NEW_SERVICE = 'new';
+
 export class Providers {
   all: Provider[] = $state.raw([]);
+  /** Have they arrived? */
+  loaded = $state(false);
+  /** The service whose form is to be open when their page is next shown. */
+  wanted: string | null = null;
   /** The one that is being asked right now. */
   busy: string | null = $state(null);
   problem: Failure | null = $state.raw(null);
@@ -26,10 +33,18 @@ export class Providers {
 
   async load(): Promise<void> {
     this.all = await ask(this.#backend, { name: 'providers' }, 'providers');
+    this.loaded = true;
   }
 
   nameOf(id: string): string {
     return this.all.find((provider) => provider.id === id)?.name ?? id;
+  }
+
+  /** Says once which service was wanted. */
+  takeWanted(): string | null {
+    const { wanted } = this;
+    this.wanted = null;
+    return wanted;
   }
 
   /** Stores a key and tests the service with it. */
@@ -43,7 +58,7 @@ export class Providers {
   }
 
   save(provider: ProviderDraft): Promise<boolean> {
-    return this.#run(provider.id ?? 'new', { name: 'save_provider', args: { provider } });
+    return this.#run(provider.id ?? NEW_SERVICE, { name: 'save_provider', args: { provider } });
   }
 
   remove(provider: string): Promise<boolean> {

@@ -9,6 +9,8 @@ export interface Project {
 
 export class SessionList {
   all: SessionSummary[] = $state.raw([]);
+  /** Has the list arrived? */
+  loaded = $state(false);
   query = $state('');
   /** How many things wait for the person, over all sessions. */
   needsYou = $derived(this.all.reduce((sum, session) => sum + session.needs_you, 0));
@@ -23,6 +25,7 @@ export class SessionList {
       if (!line || line.updated <= told.updated) lines.set(told.id, told);
     }
     this.#set([...lines.values()]);
+    this.loaded = true;
   }
 
   /** A new or changed line. */

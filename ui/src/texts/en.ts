@@ -58,6 +58,7 @@ export const en = {
     connect: 'Connect a model',
     connectNote: 'You can change this later. Keys stay in this computer’s keychain.',
     ready: 'Ready',
+    looking: 'Looking for services…',
   },
   sidebar: {
     label: 'Projects and sessions',
@@ -99,10 +100,24 @@ export const en = {
     tourTitle: 'This is a guided tour. No AI is involved.',
     tourText:
       'The answers are written in advance. The files, the questions, the steps and the differences are real, in a sample folder.',
-    tourPrompt: 'Show me how this works.',
     retrying: (why: string, seconds: number, attempt: number) =>
       `${why} Trying again in ${seconds} s (attempt ${attempt}).`,
     stopping: 'Stopping. What already runs is brought to an end first.',
+  },
+  tour: {
+    start: 'See how Daybook works',
+    startText: 'In a sample folder, a bakery’s menu gets corrected. It takes about a minute.',
+    points: [
+      'A plan is made, and you watch it being worked through',
+      'You are asked before anything is changed or run',
+      'Every changed line is shown under Changes',
+    ],
+    begin: 'Begin the tour',
+    prompt: 'Show me how this works.',
+    end: 'That was the tour',
+    endText: 'The same works with a folder of yours and a model you choose.',
+    own: 'Use it on your own folder',
+    again: 'Start over',
   },
   calls: {
     read: (n: number) => (n === 1 ? 'Read' : `Read ${n} files`),
@@ -186,6 +201,8 @@ export const en = {
     noModel: 'Choose a model',
     connectFirst: 'Connect a model first, then this can begin.',
     connect: 'Connect a model',
+    chooseFirst: 'Choose a model, then this can begin.',
+    useModel: (name: string) => `Use ${name}`,
     modes: { ask: 'Ask first', edit: 'Edit freely', plan: 'Plan only', auto: 'Auto' },
     modeNotes: {
       ask: 'Reads by itself, asks before every change or command',

@@ -4,7 +4,7 @@ import { Failure } from '../protocol/backend';
 import { en, type Texts } from './en';
 import { ago, clock, count, day, duration, names, share, took } from './format';
 import { languageOf } from './index';
-import { endWords, errorWords, failureWords, noticeWords } from './words';
+import { endWords, errorWords, failureWords, noticeWords, saidBy } from './words';
 import { zh } from './zh';
 
 function leaves(value: unknown, path: string): [string, string][] {
@@ -75,6 +75,14 @@ test('every error class has words in both languages', () => {
   for (const odd of ['constructor', '__proto__', 'said', 'theModel', '']) {
     expect(errorWords(odd, undefined, en)).toBe(en.errors.other);
   }
+});
+
+test('a missing model is worded by us alone', () => {
+  const facts = { code: 'model/none', message: 'no model is chosen for this session' };
+  expect(endWords('failed', facts, en)).toBe('Connect a model first, then this can begin.');
+  expect(saidBy(facts, en)).toBe('');
+  expect(saidBy({ class: 'server', message: 'oops' }, en)).toBe('It said: oops');
+  expect(saidBy({ class: 'server' }, en)).toBe('');
 });
 
 test('unknown notices and failures are said plainly', () => {

@@ -3,6 +3,7 @@
 // Unknown codes get plain words too: an engine newer than this page must never leave a hole on the screen.
 import type { ShownState } from '../state/calls';
 import type { Failure } from '../protocol/backend';
+import { visible } from '../shared/visible';
 import type { Facts, Texts } from './en';
 
 /** Families of tools that read alike. */
@@ -85,6 +86,13 @@ export function errorWords(cls: string | undefined, who: string | undefined, t: 
   const word = cls !== undefined && Object.hasOwn(words, cls) ? words[cls] : undefined;
   if (typeof word === 'function' && cls !== 'said') return String(word(who ?? t.errors.theModel));
   return t.errors.other;
+}
+
+/** What the other side said itself, where that adds something: a missing model is ours to word. */
+export function saidBy(facts: Facts, t: Texts): string {
+  const message = facts['message'] ?? '';
+  if (message === '' || (facts['class'] ?? facts['code']) === 'model/none') return '';
+  return t.errors.said(visible(message, 600));
 }
 
 /** Why a turn ended, in one line. */

@@ -59,6 +59,7 @@ export const zh: Texts = {
     connect: '连接一个模型',
     connectNote: '以后可以更改。密钥只保存在这台电脑的钥匙串里。',
     ready: '可用',
+    looking: '正在查看有哪些服务…',
   },
   sidebar: {
     label: '项目与会话',
@@ -99,9 +100,23 @@ export const zh: Texts = {
     answering: '正在写…',
     tourTitle: '这是一段演示，没有使用任何 AI。',
     tourText: '回答是事先写好的。文件、询问、步骤和差异都是真的，发生在一个示例文件夹里。',
-    tourPrompt: '演示一下你是怎么工作的。',
     retrying: (why, seconds, attempt) => `${why}${seconds} 秒后重试（第 ${attempt} 次）。`,
     stopping: '正在停止。先让已经在运行的部分收尾。',
+  },
+  tour: {
+    start: '看看 Daybook 怎么工作',
+    startText: '在一个示例文件夹里改正面包店的菜单，大约一分钟。',
+    points: [
+      '先列出计划，再逐步完成，你都能看到',
+      '改动文件或运行命令之前会先问你',
+      '改了哪一行，都列在“改动”里',
+    ],
+    begin: '开始演示',
+    prompt: '演示一下你是怎么工作的。',
+    end: '演示到此结束',
+    endText: '换成你自己的文件夹，再选一个模型，就能这样工作。',
+    own: '用在自己的文件夹上',
+    again: '再看一遍',
   },
   calls: {
     read: (n) => (n === 1 ? '读取了' : `读取了 ${n} 个文件`),
@@ -185,6 +200,8 @@ export const zh: Texts = {
     noModel: '选择模型',
     connectFirst: '先连接一个模型，才能开始。',
     connect: '连接模型',
+    chooseFirst: '先选择一个模型，才能开始。',
+    useModel: (name) => `使用 ${name}`,
     modes: { ask: '先问我', edit: '放手改', plan: '只做计划', auto: '自动' },
     modeNotes: {
       ask: '自己读取，每次改动或运行命令前都会问',
