@@ -1,5 +1,5 @@
 // The stand-in as the development page and screenshots use it. The address says what it looks like:
-// `?lang=zh&theme=dark&size=large&empty=1&problem=1&heavy=1&only=ses_done`.
+// `?lang=zh&theme=dark&size=large&empty=1&problem=1&heavy=1&nomodel=1&only=ses_done`.
 import { FakeBackend } from './fake';
 import { heavyViews } from './heavy';
 import { sampleWorld } from './sample';
@@ -14,6 +14,13 @@ export function demoBackend(query: URLSearchParams): FakeBackend {
   world.settings.theme = query.get('theme') ?? 'system';
   world.settings.text_size = query.get('size') ?? 'normal';
   if (query.has('empty')) Object.assign(world, { summaries: [], folders: world.folders.slice(0, 1) });
+  if (query.has('nomodel')) {
+    world.settings.model = null;
+    for (const provider of world.providers) {
+      Object.assign(provider, { models: [], check: null });
+      if (provider.key === 'stored') provider.key = 'missing';
+    }
+  }
   if (query.has('problem')) world.app.keychain = 'missing';
   for (const view of heavyViews(now(), world)) {
     world.views.set(view.id, view);
