@@ -2,14 +2,22 @@
 //!
 //! A blob is a file `blobs/<first two hex digits>/<the rest>`. Invariants: it is whole and synced before anybody learns
 //! its name, so an event never refers to one that isn't there; the same bytes are kept once; what is read is compared
-//! with its name first. The temporary file is made in the folder it will live in, so the rename never crosses disks.
+//! with its name first. The temporary file is made in the blob folder, so the rename never crosses disks.
+//! Many at once are **staged** ([`crate::staging`]): they get their names together, after one sync.
 
 use crate::folder::sync_folder;
+use crate::staging::Staging;
 use domain::digest::Digest;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use sha2::{Digest as _, Sha256};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Content up to this size is read whole before anything is written, so that what is kept already costs no write.
+const SMALL_BYTES: u64 = 1 << 20;
+/// What isn't named yet is called like this.
+const TEMPORARY: &str = ".new-";
 
 /// Why a blob can't be had.
 #[derive(Debug, thiserror::Error)]
@@ -45,15 +53,28 @@ pub enum BlobError {
     },
 }
 
+/// Content that was staged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Staged {
+    /// Its name.
+    pub digest: Digest,
+    /// Its size.
+    pub bytes: u64,
+    /// Was it not kept before?
+    pub new: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct Blobs {
     folder: PathBuf,
     temporary: AtomicU64,
+    staging: Staging,
 }
 
 impl Blobs {
     pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder, temporary: AtomicU64::new(0) }
+        let staging = Staging::default();
+        Self { folder, temporary: AtomicU64::new(0), staging }
     }
 
     fn path(&self, digest: &Digest) -> (PathBuf, PathBuf) {
@@ -71,29 +92,126 @@ impl Blobs {
         if fs::read(&path).is_ok_and(|found| found == bytes) {
             return Ok(digest);
         }
-        let number = self.temporary.fetch_add(1, Ordering::Relaxed);
-        let temporary = shard.join(format!(".new-{}-{number}", std::process::id()));
-        self.write(&shard, &temporary, &path, bytes).map_err(|source| {
+        let temporary = self.new_name();
+        let write = || {
+            self.write(&temporary, bytes)?.sync_all()?;
+            self.name(&temporary, &shard, &path)
+        };
+        write().map_err(|source| {
             let _ = fs::remove_file(&temporary);
             failed(&path, source)
         })?;
         Ok(digest)
     }
 
-    fn write(&self, shard: &Path, temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        if !shard.is_dir() {
-            fs::create_dir_all(shard)?;
-            sync_folder(&self.folder)?;
+    /// Keeps what the reader gives, without holding it in memory.
+    pub(crate) fn put_stream(&self, from: &mut dyn Read) -> Result<Digest, BlobError> {
+        let staged = self.stage(from)?;
+        self.settle()?;
+        Ok(staged.digest)
+    }
+
+    /// Takes what the reader gives; it is there, and durable, once [`Blobs::settle`] has returned.
+    pub(crate) fn stage(&self, from: &mut dyn Read) -> Result<Staged, BlobError> {
+        let fail = |source| failed(&self.folder, source);
+        let mut head = Vec::new();
+        from.take(SMALL_BYTES).read_to_end(&mut head).map_err(fail)?;
+        if (head.len() as u64) < SMALL_BYTES {
+            let (digest, bytes) = (Digest::of(&head), head.len() as u64);
+            if self.has(&digest, bytes) {
+                return Ok(Staged { digest, bytes, new: false });
+            }
+            let temporary = self.new_name();
+            self.write(&temporary, &head).map_err(|source| self.given_up(&temporary, source))?;
+            return Ok(self.staged(digest, bytes, temporary));
         }
+        let temporary = self.new_name();
+        let (digest, bytes) =
+            self.copy(&temporary, &head, from).map_err(|source| self.given_up(&temporary, source))?;
+        if self.has(&digest, bytes) {
+            let _ = fs::remove_file(&temporary);
+            return Ok(Staged { digest, bytes, new: false });
+        }
+        Ok(self.staged(digest, bytes, temporary))
+    }
+
+    /// Makes everything staged so far durable and gives it its names. What fails stays staged for the next time.
+    pub(crate) fn settle(&self) -> Result<(), BlobError> {
+        let paths = |digest: &Digest| self.path(digest);
+        let named = |temporary: &Path, shard: &Path, path: &Path| self.rename(temporary, shard, path);
+        self.staging.settle(&self.folder, paths, named).map_err(|source| failed(&self.folder, source))
+    }
+
+    /// Is there a blob of this name? Its content is compared when it is read.
+    pub(crate) fn holds(&self, digest: &Digest) -> Result<bool, BlobError> {
+        let (_, path) = self.path(digest);
+        match fs::symlink_metadata(&path) {
+            Ok(found) => Ok(found.is_file()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(failed(&path, error)),
+        }
+    }
+
+    /// Is it kept, or about to be? A file of another size is damaged and written again.
+    fn has(&self, digest: &Digest, bytes: u64) -> bool {
+        let (_, path) = self.path(digest);
+        self.staging.has(digest)
+            || fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == bytes)
+    }
+
+    fn staged(&self, digest: Digest, bytes: u64, temporary: PathBuf) -> Staged {
+        let new = self.staging.add(digest, temporary);
+        Staged { digest, bytes, new }
+    }
+
+    fn given_up(&self, temporary: &Path, source: io::Error) -> BlobError {
+        let _ = fs::remove_file(temporary);
+        failed(&self.folder, source)
+    }
+
+    fn new_name(&self) -> PathBuf {
+        let number = self.temporary.fetch_add(1, Ordering::Relaxed);
+        self.folder.join(format!("{TEMPORARY}{}-{number}", std::process::id()))
+    }
+
+    fn write(&self, temporary: &Path, bytes: &[u8]) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(temporary)?;
         file.write_all(bytes)?;
-        file.sync_all()?;
-        drop(file);
-        fs::rename(temporary, path)?;
+        Ok(file)
+    }
+
+    fn copy(&self, temporary: &Path, head: &[u8], from: &mut dyn Read) -> io::Result<(Digest, u64)> {
+        let mut file = self.write(temporary, head)?;
+        let (mut hasher, mut bytes) = (Sha256::new_with_prefix(head), head.len() as u64);
+        let mut piece = vec![0; 1 << 18];
+        loop {
+            let read = match from.read(&mut piece) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            hasher.update(&piece[..read]);
+            file.write_all(&piece[..read])?;
+            bytes += read as u64;
+        }
+        Ok((Digest(hasher.finalize().into()), bytes))
+    }
+
+    fn rename(&self, temporary: &Path, shard: &Path, path: &Path) -> io::Result<()> {
+        if !shard.is_dir() {
+            fs::create_dir_all(shard)?;
+            sync_folder(&self.folder)?;
+        }
+        fs::rename(temporary, path)
+    }
+
+    fn name(&self, temporary: &Path, shard: &Path, path: &Path) -> io::Result<()> {
+        self.rename(temporary, shard, path)?;
         sync_folder(shard)
     }
 

@@ -22,13 +22,14 @@ mod reply;
 mod rows;
 mod schema;
 mod settings;
+mod staging;
 mod store;
 mod work;
 mod writer;
 
 pub use announce::{Announcement, Keep, Notice, QUEUE, Subscription};
 pub use append::{Append, Durability, MAX_EVENT_BYTES, MAX_EVENTS};
-pub use blobs::BlobError;
+pub use blobs::{BlobError, Staged};
 pub use connection::WAL_ALARM_BYTES;
 pub use damage::{Damage, Salvage};
 pub use error::{AppendError, OpenError, ReadError};

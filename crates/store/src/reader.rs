@@ -174,6 +174,18 @@ impl Reader {
         self.inside.blobs.put(bytes)
     }
 
+    /// Is there a blob of this name? Its content is compared only when it is read.
+    ///
+    /// # Errors
+    /// When its folder can't be looked at.
+    pub fn holds_blob(&self, digest: &Digest) -> Result<bool, BlobError> {
+        self.inside.blobs.holds(digest)
+    }
+
+    pub(crate) fn blobs(&self) -> &Blobs {
+        &self.inside.blobs
+    }
+
     /// The data folder.
     #[must_use]
     pub fn folder(&self) -> &Path {

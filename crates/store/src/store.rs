@@ -6,7 +6,7 @@
 
 use crate::announce::{Announcement, Announcer, Keep, Subscription};
 use crate::append::{Append, Durability};
-use crate::blobs::BlobError;
+use crate::blobs::{BlobError, Staged};
 use crate::error::{AppendError, OpenError, ReadError};
 use crate::folded::Kept;
 use crate::folder::DataFolder;
@@ -225,6 +225,31 @@ impl StoreHandle {
     /// When the file can't be written.
     pub fn put_blob(&self, bytes: &[u8]) -> Result<Digest, BlobError> {
         self.reader.put_blob(bytes)
+    }
+
+    /// Keeps what the reader gives as a blob, without holding it in memory. It is durable before this returns.
+    ///
+    /// # Errors
+    /// When reading or writing fails; nothing is kept then.
+    pub fn put_blob_stream(&self, from: &mut dyn std::io::Read) -> Result<Digest, BlobError> {
+        self.reader.blobs().put_stream(from)
+    }
+
+    /// Takes what the reader gives. It is a blob, whole and durable, once [`StoreHandle::settle_blobs`] has returned: one
+    /// sync for many.
+    ///
+    /// # Errors
+    /// When reading or writing fails; nothing is kept then.
+    pub fn stage_blob(&self, from: &mut dyn std::io::Read) -> Result<Staged, BlobError> {
+        self.reader.blobs().stage(from)
+    }
+
+    /// Makes everything staged so far durable and readable.
+    ///
+    /// # Errors
+    /// When syncing or naming fails; what isn't settled stays staged.
+    pub fn settle_blobs(&self) -> Result<(), BlobError> {
+        self.reader.blobs().settle()
     }
 
     /// Changes a folder or a setting.

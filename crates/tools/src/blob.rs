@@ -1,7 +1,8 @@
 //! Where big bytes go.
 //!
 //! A **blob** is content named by its digest. The port is all this crate knows of storage: the store keeps the bytes,
-//! the log keeps the digest. Invariant: `get` of a digest that `put` returned gives the same bytes.
+//! the log keeps the digest. Invariants: `get` of a digest that `put` returned gives the same bytes; what was staged is
+//! durable and readable once `settle` has returned, not before.
 
 use domain::digest::Digest;
 use std::io;
@@ -25,4 +26,59 @@ pub trait BlobSink: Send + Sync {
     /// # Errors
     /// When there is no such blob or it can't be read.
     fn get(&self, digest: &Digest) -> io::Result<Vec<u8>>;
+
+    /// Takes everything the reader gives, to be made durable with many others by [`BlobSink::settle`]. Does nothing but
+    /// read when the content is kept already.
+    ///
+    /// # Errors
+    /// When reading or storing fails; nothing is kept then.
+    fn stage(&self, from: &mut dyn io::Read) -> io::Result<Staged> {
+        let mut counted = Counted { from, bytes: 0 };
+        let digest = self.put_stream(&mut counted)?;
+        Ok(Staged { digest, bytes: counted.bytes, new: true })
+    }
+
+    /// Makes everything staged so far durable and readable.
+    ///
+    /// # Errors
+    /// When it can't be; what was staged may then be gone.
+    fn settle(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Is there a blob of this name? Its content is compared only when it is read.
+    ///
+    /// # Errors
+    /// When the storage can't be looked at.
+    fn holds(&self, digest: &Digest) -> io::Result<bool> {
+        match self.get(digest) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Content that was staged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Staged {
+    /// Its name.
+    pub digest: Digest,
+    /// Its size.
+    pub bytes: u64,
+    /// Was it not kept before?
+    pub new: bool,
+}
+
+struct Counted<'a> {
+    from: &'a mut dyn io::Read,
+    bytes: u64,
+}
+
+impl io::Read for Counted<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        self.bytes += read as u64;
+        Ok(read)
+    }
 }

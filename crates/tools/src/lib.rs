@@ -18,6 +18,7 @@ pub mod place;
 pub mod policy;
 pub mod redact;
 pub mod registry;
+pub mod revision;
 pub mod run;
 pub mod tool;
 pub mod visible;

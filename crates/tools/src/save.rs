@@ -11,6 +11,7 @@ use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsS
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use domain::call::{Entry, ToolError};
 use domain::digest::Digest;
+use std::ffi::OsStr;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 
 /// What a half-done save leaves behind is called like this.
@@ -177,7 +178,7 @@ fn replace(dir: &Dir, name: &str, bytes: &[u8], old: Option<&Metadata>) -> std::
             file.set_permissions(old.permissions())?;
         }
         file.sync_all()?;
-        rename(dir, &temp, name)
+        rename(dir, temp.as_ref(), name.as_ref())
     };
     let done = write();
     if done.is_err() {
@@ -188,7 +189,7 @@ fn replace(dir: &Dir, name: &str, bytes: &[u8], old: Option<&Metadata>) -> std::
 }
 
 /// Windows refuses to rename over a file that somebody has open: try a little, then give up with the content unharmed.
-fn rename(dir: &Dir, from: &str, to: &str) -> std::io::Result<()> {
+pub(crate) fn rename(dir: &Dir, from: &OsStr, to: &OsStr) -> std::io::Result<()> {
     let pauses = if cfg!(windows) { 10 } else { 0 };
     while_locked(
         pauses,
@@ -227,15 +228,20 @@ pub(crate) fn sweep(place: &Place, path: &RelPath) -> std::io::Result<()> {
     let dir = place.parent_of(path)?;
     for entry in dir.entries()? {
         let name = entry?.file_name();
-        if name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(TEMP_END)) {
+        if name.to_str().is_some_and(is_temporary) {
             dir.remove_file(&name)?;
         }
     }
     Ok(())
 }
 
+/// Is this the name of a half-done save?
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(TEMP_END)
+}
+
 /// Saves of one file always use the same name, so the next one finds a leftover. Short: a name may be 255 bytes long.
-fn temp_name(name: &str) -> String {
+pub(crate) fn temp_name(name: &str) -> String {
     format!(".{}{TEMP_END}", &Digest::of(name.as_bytes()).to_string()[..16])
 }
 

@@ -63,3 +63,62 @@ fn x24_the_blob_folder_may_be_on_another_disk() {
     assert_eq!(store.blob(&digest).expect("reads"), b"content");
     assert_eq!(fs::read_dir(other.path()).expect("a folder").count(), 1);
 }
+
+#[test]
+fn i20_staged_blobs_get_their_names_together_and_once() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    let long = vec![7u8; 3 << 20];
+    let contents: Vec<Vec<u8>> = (0..100u32).map(|n| n.to_be_bytes().to_vec()).chain([long]).collect();
+    let mut names = Vec::new();
+    for content in &contents {
+        let staged = store.stage_blob(&mut &content[..]).expect("stages");
+        assert_eq!((staged.digest, staged.bytes), (Digest::of(content), content.len() as u64));
+        assert!(staged.new);
+        assert!(!store.stage_blob(&mut &content[..]).expect("stages").new, "waits already");
+        assert!(!store.holds_blob(&staged.digest).expect("looks"), "has no name before it is synced");
+        names.push(staged.digest);
+    }
+    store.settle_blobs().expect("settles");
+    for (name, content) in names.iter().zip(&contents) {
+        assert!(store.holds_blob(name).expect("looks"));
+        assert_eq!(&store.blob(name).expect("reads"), content);
+        assert!(!store.stage_blob(&mut &content[..]).expect("stages").new, "is kept already");
+    }
+    store.settle_blobs().expect("settles nothing");
+    assert_eq!(files(dir.path()), contents.len(), "no copy and no temporary file stays");
+}
+
+#[test]
+fn i20_a_stream_that_breaks_leaves_nothing() {
+    struct Breaks(usize);
+    impl std::io::Read for Breaks {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            if self.0 == 0 {
+                return Err(std::io::Error::other("pulled out"));
+            }
+            let read = self.0.min(into.len());
+            self.0 -= read;
+            Ok(read)
+        }
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    assert!(store.put_blob_stream(&mut Breaks(10)).is_err());
+    assert!(store.put_blob_stream(&mut Breaks(5 << 20)).is_err());
+    assert_eq!(fs::read_dir(dir.path().join("blobs")).expect("a folder").count(), 0);
+    let digest = store.put_blob_stream(&mut &vec![1; 5 << 20][..]).expect("keeps");
+    assert_eq!(store.blob(&digest).expect("reads"), vec![1; 5 << 20]);
+}
+
+#[cfg(unix)]
+#[test]
+fn x24_a_staged_blob_mends_one_of_another_size() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    let digest = store.put_blob(b"content").expect("keeps");
+    fs::write(file(dir.path(), &digest), b"").expect("cut off");
+    assert!(store.stage_blob(&mut &b"content"[..]).expect("stages").new);
+    store.settle_blobs().expect("settles");
+    assert_eq!(store.blob(&digest).expect("reads"), b"content");
+}

@@ -1,0 +1,181 @@
+//! What differs between two revisions.
+//!
+//! Only trees that differ are read, so the work is that of the change, not of the folder. Invariant: a path that one of
+//! the revisions doesn't cover is never called created or deleted; it is listed as uncovered.
+
+use super::bounds::Bounds;
+use super::name::join;
+use super::take::{LeftOut, LeftOuts};
+use super::tree::{NoTree, Node, Tree};
+use crate::blob::BlobSink;
+use crate::diff::line_count;
+use crate::limits::Limits;
+use crate::text::Text;
+use domain::call::{Effect, Entry, LineCount};
+use domain::digest::Digest;
+use serde::{Deserialize, Serialize};
+use std::io;
+
+/// Longest one file's lines are compared, in milliseconds; then the count is coarser.
+const COUNT_MS: u64 = 50;
+
+/// The difference of two revisions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// One per path, ascending.
+    pub effects: Vec<Effect>,
+    /// Changed paths beyond the bound, which aren't listed. Unless this is 0, the effects aren't the whole change.
+    pub more: u64,
+    /// Paths that one revision covers and the other doesn't: what became of them isn't known.
+    pub uncovered: LeftOuts,
+}
+
+/// Why two revisions can't be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// A tree is missing or can't be read.
+    #[error("the tree {digest} of a revision can't be read")]
+    Blob {
+        /// Its name.
+        digest: Digest,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// A blob is there and no tree.
+    #[error("the blob {digest} is no tree of a revision")]
+    NoTree {
+        /// Its name.
+        digest: Digest,
+    },
+}
+
+/// What has to be done to come from `before` to `after`, with counted lines where both sides are text.
+///
+/// # Errors
+/// When a tree of either is missing or damaged.
+pub fn changes(
+    blobs: &dyn BlobSink,
+    before: &Digest,
+    after: &Digest,
+    bounds: &Bounds,
+    limits: &Limits,
+) -> Result<Changes, ReadError> {
+    let mut found = Changes::default();
+    let mut todo = vec![(String::new(), Some(*before), Some(*after))];
+    while let Some((folder, old, new)) = todo.pop() {
+        if old == new {
+            continue;
+        }
+        let (old, new) = (read(blobs, old)?, read(blobs, new)?);
+        for (name, old, new) in pairs(&old, &new) {
+            let path = if folder.is_empty() { name.to_owned() } else { join(&folder, name) };
+            if let Some(next) = found.note(path, old, new, bounds) {
+                todo.push(next);
+            }
+        }
+    }
+    found.effects.sort_by(|one, other| one.path.cmp(&other.path));
+    found.uncovered.paths.sort_by(|one, other| one.path.cmp(&other.path));
+    count_lines(&mut found.effects, blobs, bounds, limits);
+    Ok(found)
+}
+
+/// A folder to compare: its path and its two trees.
+type Next = (String, Option<Digest>, Option<Digest>);
+
+impl Changes {
+    /// Notes what became of one path; gives the trees to compare when there are any inside.
+    fn note(
+        &mut self,
+        path: String,
+        old: Option<&Node>,
+        new: Option<&Node>,
+        bounds: &Bounds,
+    ) -> Option<Next> {
+        let why = |node: Option<&Node>| match node {
+            Some(Node::LeftOut { why }) => Some(*why),
+            _ => None,
+        };
+        let (left, right) = (why(old), why(new));
+        if let Some(why) = left.or(right) {
+            // What is out of both revisions is nothing new.
+            if left.is_none() || right.is_none() {
+                self.uncovered.count += 1;
+                if self.uncovered.paths.len() < bounds.listed {
+                    self.uncovered.paths.push(LeftOut { path, why, bytes: None });
+                }
+            }
+            return None;
+        }
+        let (before, after) = (old.and_then(Node::entry), new.and_then(Node::entry));
+        let next = (tree(old).is_some() || tree(new).is_some()).then(|| (path.clone(), tree(old), tree(new)));
+        if before != after {
+            match self.effects.len() < bounds.changes {
+                true => self.effects.push(Effect { path, before, after, lines: None, kept_in: None }),
+                false => self.more += 1,
+            }
+        }
+        next
+    }
+}
+
+fn tree(node: Option<&Node>) -> Option<Digest> {
+    match node {
+        Some(Node::Folder { tree, .. }) => Some(*tree),
+        _ => None,
+    }
+}
+
+/// Counts added and removed lines where both sides are text and small enough, for as many files as the bounds say.
+pub fn count_lines(effects: &mut [Effect], blobs: &dyn BlobSink, bounds: &Bounds, limits: &Limits) {
+    let limits = Limits { diff_ms: limits.diff_ms.min(COUNT_MS), ..limits.clone() };
+    for effect in effects.iter_mut().filter(|effect| is_of_files(effect)).take(bounds.counted) {
+        effect.lines = lines(effect, blobs, &limits);
+    }
+}
+
+fn is_of_files(effect: &Effect) -> bool {
+    let file = |entry: &Option<Entry>| entry.as_ref().is_none_or(|entry| entry.content().is_some());
+    file(&effect.before) && file(&effect.after) && effect.content_before() != effect.content_after()
+}
+
+fn lines(effect: &Effect, blobs: &dyn BlobSink, limits: &Limits) -> Option<LineCount> {
+    let text = |entry: &Option<Entry>| match entry {
+        Some(Entry::File { content, bytes, .. }) => {
+            let small = usize::try_from(*bytes).is_ok_and(|bytes| bytes <= limits.diff_bytes);
+            let bytes = small.then(|| blobs.get(content).ok()).flatten()?;
+            Some(Text::decode(&bytes).ok()?.body)
+        }
+        Some(_) => None,
+        None => Some(String::new()),
+    };
+    Some(line_count(&text(&effect.before)?, &text(&effect.after)?, limits))
+}
+
+/// Reads a tree; none is an empty one.
+pub(super) fn read(blobs: &dyn BlobSink, tree: Option<Digest>) -> Result<Tree, ReadError> {
+    let Some(digest) = tree else { return Ok(Tree::default()) };
+    let bytes = blobs.get(&digest).map_err(|source| ReadError::Blob { digest, source })?;
+    Tree::decode(&bytes).map_err(|NoTree| ReadError::NoTree { digest })
+}
+
+/// The entries of two trees side by side, by name.
+fn pairs<'a>(
+    old: &'a Tree,
+    new: &'a Tree,
+) -> impl Iterator<Item = (&'a str, Option<&'a Node>, Option<&'a Node>)> {
+    let (mut old, mut new) = (old.entries.iter().peekable(), new.entries.iter().peekable());
+    std::iter::from_fn(move || {
+        let order = match (old.peek(), new.peek()) {
+            (None, None) => return None,
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (Some((one, _)), Some((other, _))) => one.cmp(other),
+        };
+        let left = if order.is_le() { old.next() } else { None };
+        let right = if order.is_ge() { new.next() } else { None };
+        let name = left.or(right).map(|(name, _)| name.as_str())?;
+        Some((name, left.map(|(_, node)| node), right.map(|(_, node)| node)))
+    })
+}

@@ -1,0 +1,39 @@
+//! Revisions: states of the project folder that undo can return to, byte for byte.
+//!
+//! A **revision** is named by the digest of a tree of blobs ([`take()`]). Two revisions give [`changes()`], effects as data;
+//! [`restore()`] makes paths be again what they were before, and [`preview()`] says first what would be in the way. Content,
+//! permission bits, symbolic links and empty folders are covered, whoever made the change; no git is needed.
+//! Invariants: what is overwritten or removed is kept in the blobs first; a path that isn't as expected is kept and
+//! reported, never guessed at; what isn't covered is listed.
+
+mod apply;
+mod bounds;
+mod changes;
+mod compose;
+mod content;
+mod handle;
+mod index;
+mod look;
+mod name;
+mod plan;
+mod put;
+mod reach;
+mod restore;
+mod rules;
+mod scan;
+mod stat;
+mod take;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use bounds::Bounds;
+pub use changes::{Changes, ReadError, changes, count_lines};
+pub use compose::{compose, inverse};
+pub use index::Index;
+pub use plan::{Force, Hindrance, State, preview};
+pub use reach::reachable;
+pub use restore::{Kept, RestoreError, Restored, restore};
+pub use take::{LeftOut, LeftOuts, TakeError, Taken, take};
+pub use tree::Why;

@@ -1,0 +1,182 @@
+//! Trees: what a folder holds, as one blob.
+//!
+//! A **tree** lists the entries of one folder by name; a folder inside is named by its own tree, so equal folders are
+//! one blob and a later revision stores only what changed. What a revision doesn't cover stands in the tree as left out,
+//! so that *not covered* is never taken for *not there*. Invariant: one content has one encoding (names strictly
+//! ascending, nothing after the last entry), and what isn't such an encoding isn't read.
+
+use domain::call::Entry;
+use domain::digest::Digest;
+use serde::{Deserialize, Serialize};
+
+/// First bytes of a tree: what it is and how it is written.
+const MAGIC: &[u8] = b"daybook tree 1\n";
+/// Stands for a mode nobody knows.
+const NO_MODE: u32 = u32::MAX;
+
+/// The entries of one folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Tree {
+    /// Name (as in [`super::name`]) and what stands there, ascending by name.
+    pub(crate) entries: Vec<(String, Node)>,
+}
+
+/// One entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Node {
+    File { content: Digest, bytes: u64, mode: Option<u32> },
+    Link { target: String },
+    Folder { mode: Option<u32>, tree: Digest },
+    LeftOut { why: Why },
+}
+
+/// Why something isn't in a revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// Ignore rules of the folder name it.
+    Ignored,
+    /// It belongs to Daybook itself.
+    Own,
+    /// Larger than one file may be.
+    TooLarge,
+    /// The folder as a whole is larger than a revision may be; its largest files are left out.
+    TooMuch,
+    /// A pipe, socket or device.
+    Special,
+    /// It can't be read.
+    Unreadable,
+    /// It kept changing while it was read.
+    Changing,
+    /// It lies on another disk that is mounted there.
+    OtherDisk,
+    /// Too many folders deep.
+    TooDeep,
+    /// Its name can't be written as text.
+    Name,
+}
+
+const WHYS: [Why; 10] = [
+    Why::Ignored,
+    Why::Own,
+    Why::TooLarge,
+    Why::TooMuch,
+    Why::Special,
+    Why::Unreadable,
+    Why::Changing,
+    Why::OtherDisk,
+    Why::TooDeep,
+    Why::Name,
+];
+
+/// Bytes that are no tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("these bytes are no tree of a revision")]
+pub(crate) struct NoTree;
+
+impl Node {
+    /// What stands there, as effects say it; `None` is what a revision doesn't cover.
+    pub(crate) fn entry(&self) -> Option<Entry> {
+        match self {
+            Self::File { content, bytes, mode } => {
+                Some(Entry::File { content: *content, bytes: *bytes, mode: *mode })
+            }
+            Self::Link { target } => Some(Entry::Link { target: target.clone() }),
+            Self::Folder { mode, .. } => Some(Entry::Folder { mode: *mode }),
+            Self::LeftOut { .. } => None,
+        }
+    }
+}
+
+impl Tree {
+    /// Its one encoding.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(MAGIC.len() + self.entries.len() * 80);
+        out.extend_from_slice(MAGIC);
+        for (name, node) in &self.entries {
+            text(&mut out, name);
+            match node {
+                Node::File { content, bytes, mode } => {
+                    out.push(b'f');
+                    out.extend_from_slice(&mode.unwrap_or(NO_MODE).to_be_bytes());
+                    out.extend_from_slice(&bytes.to_be_bytes());
+                    out.extend_from_slice(&content.0);
+                }
+                Node::Link { target } => {
+                    out.push(b'l');
+                    text(&mut out, target);
+                }
+                Node::Folder { mode, tree } => {
+                    out.push(b'd');
+                    out.extend_from_slice(&mode.unwrap_or(NO_MODE).to_be_bytes());
+                    out.extend_from_slice(&tree.0);
+                }
+                Node::LeftOut { why } => {
+                    out.push(b'x');
+                    out.push(WHYS.iter().position(|one| one == why).map_or(u8::MAX, |at| at as u8));
+                }
+            }
+        }
+        out
+    }
+
+    /// Reads an encoding.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, NoTree> {
+        let mut from = Bytes(bytes.strip_prefix(MAGIC).ok_or(NoTree)?);
+        let mut entries: Vec<(String, Node)> = Vec::new();
+        while !from.0.is_empty() {
+            let name = from.text()?;
+            if entries.last().is_some_and(|(before, _)| *before >= name) {
+                return Err(NoTree);
+            }
+            let node = match from.take::<1>()? {
+                [b'f'] => {
+                    let mode = from.mode()?;
+                    let bytes = u64::from_be_bytes(from.take()?);
+                    Node::File { mode, bytes, content: Digest(from.take()?) }
+                }
+                [b'l'] => Node::Link { target: from.text()? },
+                [b'd'] => Node::Folder { mode: from.mode()?, tree: Digest(from.take()?) },
+                [b'x'] => {
+                    let [at] = from.take()?;
+                    Node::LeftOut { why: *WHYS.get(usize::from(at)).ok_or(NoTree)? }
+                }
+                _ => return Err(NoTree),
+            };
+            entries.push((name, node));
+        }
+        Ok(Self { entries })
+    }
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    // Names are at most a few hundred bytes and targets a few thousand: the system's own bounds.
+    out.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_be_bytes());
+    out.extend_from_slice(text.as_bytes());
+}
+
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], NoTree> {
+        let (first, rest) = self.0.split_first_chunk::<N>().ok_or(NoTree)?;
+        self.0 = rest;
+        Ok(*first)
+    }
+
+    fn mode(&mut self) -> Result<Option<u32>, NoTree> {
+        let mode = u32::from_be_bytes(self.take()?);
+        match mode {
+            NO_MODE => Ok(None),
+            0..=0o7777 => Ok(Some(mode)),
+            _ => Err(NoTree),
+        }
+    }
+
+    fn text(&mut self) -> Result<String, NoTree> {
+        let length = u32::from_be_bytes(self.take()?) as usize;
+        let (text, rest) = self.0.split_at_checked(length).ok_or(NoTree)?;
+        self.0 = rest;
+        std::str::from_utf8(text).map(str::to_owned).map_err(|_| NoTree)
+    }
+}
