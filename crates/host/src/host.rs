@@ -167,6 +167,8 @@ impl Host {
         Ok(())
     }
 
+    /// For who comes in through the local door.
+    #[cfg(unix)]
     pub(crate) fn desk(&self) -> Arc<HostDesk> {
         Arc::clone(&self.desk)
     }

@@ -30,6 +30,7 @@ pub(crate) fn network_kind(path: &Path) -> Option<String> {
 }
 
 /// Types that cross machines, or that a user-space program may send across.
+#[cfg(any(target_os = "linux", target_os = "macos", test))]
 const NETWORK: [&str; 14] = [
     "nfs",
     "nfs4",
