@@ -4,6 +4,7 @@
 
 use crate::exit::{Exit, Failure, of_end};
 use crate::output;
+use crate::signals::{Signal, Signals};
 use crate::way::{Events, Way};
 use api::wire::command::{Command, Reply};
 use api::wire::view::{Activity, EntryBody, SessionView};
@@ -30,6 +31,10 @@ pub(crate) struct Follow<'a> {
 pub(crate) struct Seen {
     /// Has the message been read?
     included: bool,
+    /// Has a step taken it, to read it?
+    reserved: bool,
+    /// Does a person's stop hold it back? No turn reads it by itself then.
+    held: bool,
     turn: Option<String>,
     answer: String,
     end: Option<Value>,
@@ -46,19 +51,10 @@ impl<'a> Follow<'a> {
         let end = loop {
             let line = tokio::select! {
                 line = events.recv() => line,
-                signal = signals.next() => {
-                    match signal {
-                        Signal::Interrupt => self.interrupt().await?,
-                        Signal::Terminate => self.way.shut().await,
-                    }
-                    if let Signal::Terminate = signal && !self.way.is_host() {
-                        break "cancelled".to_owned();
-                    }
-                    if self.waits().await? {
-                        break "waiting".to_owned();
-                    }
-                    continue;
-                }
+                signal = signals.next() => match self.told(signal, &mut signals).await? {
+                    Some(end) => break end,
+                    None => continue,
+                },
             };
             match line {
                 Some(line) => {
@@ -71,6 +67,32 @@ impl<'a> Follow<'a> {
         };
         self.finish(&end);
         Ok(of_end(&end))
+    }
+
+    /// Does what a signal asks for; the word of the end where that is one. Told twice, nothing is waited for.
+    async fn told(&self, signal: Signal, signals: &mut Signals) -> Result<Option<String>, Failure> {
+        tokio::select! {
+            done = self.obey(&signal) => done,
+            _ = signals.next() => {
+                self.finish("cancelled");
+                // Whoever holds this up would hold up a friendlier end, too; what was recorded is all that counts.
+                std::process::exit(i32::from(Exit::Cancelled as u8));
+            }
+        }
+    }
+
+    async fn obey(&self, signal: &Signal) -> Result<Option<String>, Failure> {
+        match signal {
+            Signal::Interrupt => self.interrupt().await?,
+            #[cfg(unix)]
+            Signal::Terminate => {
+                self.way.shut().await;
+                if !self.way.is_host() {
+                    return Ok(Some("cancelled".to_owned()));
+                }
+            }
+        }
+        Ok(self.waits().await?.then(|| "waiting".to_owned()))
     }
 
     /// Takes one event; the word of the end when it is over.
@@ -106,12 +128,21 @@ impl<'a> Follow<'a> {
                 self.seen.turn = payload["turn"].as_str().map(str::to_owned);
                 self.seen.end = None;
             }
+            "inbox/reserved" => self.seen.reserved |= self.names(&payload["messages"]),
+            "inbox/released" => self.seen.reserved &= !self.names(&payload["messages"]),
+            "turn/cancel" => self.seen.held = payload["by"] == "user" && !self.seen.reserved,
+            "inbox/posted" => self.seen.held &= payload["wakeup"] != true,
             "user/message" => self.seen.included |= self.message.as_deref() == payload["message"].as_str(),
             "assistant/accepted" => self.seen.answer = text_of(payload),
             "turn/end" => self.seen.end = Some(payload["end"].clone()),
             _ => {}
         }
         Ok(kind.to_owned())
+    }
+
+    /// Is the message among these?
+    fn names(&self, messages: &Value) -> bool {
+        messages.as_array().is_some_and(|all| all.iter().any(|one| one.as_str() == self.message.as_deref()))
     }
 
     /// Takes the events up to this one, which are there, and ends: with the word of the last turn that ended among them,
@@ -144,7 +175,7 @@ impl<'a> Follow<'a> {
     async fn ended(&mut self) -> Result<Option<String>, Failure> {
         let word = self.word().unwrap_or_default();
         if self.message.is_some() {
-            return Ok(self.seen.included.then_some(word));
+            return Ok((self.seen.included || self.seen.held).then_some(word));
         }
         // A turn that was cut off goes on in the next one.
         if word == CUT_OFF {
@@ -229,41 +260,5 @@ fn tell(kind: &str, payload: &Value) {
         }
         "tool/outcome_unknown" => output::diagnose("- nobody knows what that call did"),
         _ => {}
-    }
-}
-
-enum Signal {
-    Interrupt,
-    Terminate,
-}
-
-/// What the system may tell this process.
-struct Signals {
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-}
-
-impl Signals {
-    fn new() -> Result<Self, Failure> {
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            Ok(Self { terminate: signal(SignalKind::terminate()).map_err(Failure::internal)? })
-        }
-        #[cfg(not(unix))]
-        Ok(Self {})
-    }
-
-    async fn next(&mut self) -> Signal {
-        #[cfg(unix)]
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => Signal::Interrupt,
-            _ = self.terminate.recv() => Signal::Terminate,
-        }
-        #[cfg(not(unix))]
-        {
-            let _ = tokio::signal::ctrl_c().await;
-            Signal::Interrupt
-        }
     }
 }

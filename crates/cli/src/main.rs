@@ -11,6 +11,7 @@ mod health;
 mod looking;
 mod output;
 mod people;
+mod signals;
 mod way;
 
 use args::{Args, Task};

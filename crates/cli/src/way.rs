@@ -129,6 +129,7 @@ impl Way {
     }
 
     /// Comes to rest now.
+    #[cfg(unix)]
     pub(crate) async fn shut(&self) {
         if let Self::Host(host) = self {
             host.close().await;
@@ -137,6 +138,11 @@ impl Way {
 }
 
 async fn guest(data: &Path) -> Result<Option<Client>, Failure> {
+    if data.exists() && !data.is_dir() {
+        let message = format!("the data folder {} is a file, not a folder", data.display());
+        let hint = Some("Name a folder with --data-dir.".to_owned());
+        return Err(Failure { exit: Exit::Store, message, hint });
+    }
     Client::connect(data).await.map_err(|closed| Failure::from(closed.to_api()))
 }
 

@@ -101,9 +101,21 @@ fn verify_is_clean_and_finds_a_changed_blob() {
 fn a_data_folder_that_is_a_file_is_store_trouble_and_named() {
     let rig = Rig::new(json!([text("x")]));
     std::fs::write(rig.data(), "not a folder").expect("written");
-    let done = rig.run(&Rig::exec(&[]));
-    assert_eq!(done.code, 6, "{}", done.err);
-    assert!(done.err.contains("data"), "{}", done.err);
+    let below = rig.data().join("below");
+    let exec = Rig::exec(&[]);
+    // With a place for the door in the runtime folder, and without one; the named folder, and one below it.
+    for runtime in [true, false] {
+        for (args, data) in [(&exec[..], &rig.data()), (&["sessions"], &rig.data()), (&exec, &below)] {
+            let mut command = rig.command_in(data, args);
+            if !runtime {
+                command.env_remove("XDG_RUNTIME_DIR");
+            }
+            let done = command.output().expect("it runs");
+            let said = String::from_utf8_lossy(&done.stderr);
+            assert_eq!(done.status.code(), Some(6), "{runtime} {args:?} {data:?}: {said}");
+            assert!(said.contains("data"), "{said}");
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A second process that approves, denies, answers and interrupts; and nobody to ask.
 
-use crate::rig::{Rig, call, payloads, text};
+use crate::rig::{Rig, call, payloads, text, wait_for};
 use serde_json::json;
 
 fn writing() -> Rig {
@@ -93,6 +93,48 @@ fn a_turn_is_stopped_by_another_process_or_by_a_signal() {
         );
         assert_eq!(rig.run(&["verify"]).code, 0, "{how}");
     }
+}
+
+/// The host stands still, so what the first signal asks for never comes back.
+#[test]
+fn told_twice_a_command_ends_whatever_holds_it_up() {
+    let rig = slow();
+    let mut host = rig.start(&Rig::exec(&[]));
+    host.until("attempt/start");
+    let mut guest = rig.start(&["resume", &host.session(), "--json"]);
+    guest.line("session");
+    assert_eq!(rig.run(&["steer", &host.session(), "more"]).code, 0);
+    guest.until("inbox/posted");
+    host.signal("-STOP");
+    let held_up = std::cell::RefCell::new(guest);
+    wait_for("the second signal ends it", || {
+        let ended = held_up.borrow_mut().child.try_wait().expect("it is ours").is_some();
+        if !ended {
+            held_up.borrow().signal("-INT");
+        }
+        ended
+    });
+    let (code, lines) = held_up.into_inner().end();
+    host.signal("-CONT");
+    assert_eq!((code, lines.last().expect("a line")["done"]["end"].as_str()), (5, Some("cancelled")));
+}
+
+#[test]
+fn r_inb_13_a_message_that_a_stop_holds_back_keeps_nobody_waiting() {
+    let rig = slow();
+    let mut host = rig.start(&Rig::exec(&[]));
+    host.until("attempt/start");
+    let session = host.session();
+    let mut guest = rig.start(&["exec", "--session", &session, "--json", "and this"]);
+    guest.until("inbox/posted");
+    assert_eq!(rig.run(&["interrupt", &session]).code, 0);
+    let (code, lines) = guest.end();
+    assert_eq!((code, lines.last().expect("a line")["done"]["end"].as_str()), (5, Some("cancelled")));
+    assert_eq!(host.end().0, 5);
+    let view = &rig.run(&["show", &session, "--json"]).json()[0];
+    let waiting = &view["waiting"][0];
+    assert_eq!((waiting["text"].as_str(), waiting["held"].as_bool()), (Some("and this"), Some(true)));
+    assert_eq!(rig.run(&["sessions", "--json"]).json()[0]["state"], "idle");
 }
 
 #[test]

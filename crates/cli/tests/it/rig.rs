@@ -37,13 +37,12 @@ impl Rig {
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
+        self.command_in(&self.data(), args)
+    }
+
+    pub(crate) fn command_in(&self, data: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
-        command
-            .arg("--data-dir")
-            .arg(self.data())
-            .args(args)
-            .current_dir(self.root.path())
-            .stdin(Stdio::null());
+        command.arg("--data-dir").arg(data).args(args).current_dir(self.root.path()).stdin(Stdio::null());
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("DAYBOOK_")) {
             command.env_remove(name);
         }
@@ -136,14 +135,20 @@ impl Running {
     /// Reads on until an event of this type, and gives its payload.
     pub(crate) fn until(&mut self, kind: &str) -> Value {
         loop {
-            let line =
-                self.lines.recv_timeout(LIMIT).unwrap_or_else(|_| panic!("no {kind} after {:#?}", self.seen));
-            let line: Value = serde_json::from_str(&line).expect("JSON");
-            self.seen.push(line.clone());
+            let line = self.line(kind);
             if line["event"]["type"] == kind {
                 return line["event"]["payload"].clone();
             }
         }
+    }
+
+    /// Reads one line.
+    pub(crate) fn line(&mut self, what: &str) -> Value {
+        let line = self.lines.recv_timeout(LIMIT);
+        let line = line.unwrap_or_else(|_| panic!("no {what} after {:#?}", self.seen));
+        let line: Value = serde_json::from_str(&line).expect("JSON");
+        self.seen.push(line.clone());
+        line
     }
 
     pub(crate) fn session(&self) -> String {

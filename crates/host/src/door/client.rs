@@ -52,7 +52,12 @@ impl Client {
         let path = data::door_path(data);
         let stream = match UnixStream::connect(&path).await {
             Ok(stream) => stream,
-            Err(io) if matches!(io.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
+            Err(io)
+                if matches!(
+                    io.kind(),
+                    ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::ConnectionRefused
+                ) =>
+            {
                 return Ok(None);
             }
             Err(source) => return Err(DoorError::Io { path, source }),
