@@ -19,7 +19,7 @@ pub enum Exit {
     Code(i32),
     /// A signal ended it, e.g. 9; not sent by [`Caged::kill`].
     Signal(i32),
-    /// [`Caged::kill`] ended it (or dropping the handle).
+    /// [`Caged::kill`] ended it (or dropping the handle), or a bound of the whole cage: see [`End::over`].
     Killed,
     /// The program couldn't be started; the text says why.
     NotStarted(String),
@@ -44,11 +44,23 @@ pub struct End {
     pub leftovers: Vec<Leftover>,
     /// How many leftovers there were beyond those named.
     pub more_leftovers: usize,
+    /// Set when the whole tree was ended because it used more than it may; `exit` is then [`Exit::Killed`].
+    pub over: Option<Overrun>,
+}
+
+/// A bound for a whole cage that was crossed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(target_os = "linux", derive(serde::Serialize, serde::Deserialize))]
+pub enum Overrun {
+    /// Memory of all processes together.
+    Memory,
+    /// Processes and threads alive at once.
+    Processes,
 }
 
 impl End {
     pub(crate) fn of(exit: Exit) -> Self {
-        Self { exit, leftovers: Vec::new(), more_leftovers: 0 }
+        Self { exit, leftovers: Vec::new(), more_leftovers: 0, over: None }
     }
 }
 

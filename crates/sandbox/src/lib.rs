@@ -24,7 +24,7 @@ use other as system;
 
 use std::path::Path;
 
-pub use caged::{Caged, End, Exit, Leftover};
+pub use caged::{Caged, End, Exit, Leftover, Overrun};
 pub use error::SpawnError;
 pub use profile::{CommandSpec, Limits, Network, PROXY_VARIABLES, Profile, WriteAccess};
 pub use strength::{Floor, Mechanism, Missing, Report, Strength, Tried};

@@ -63,24 +63,34 @@ pub enum Network {
     Proxy,
 }
 
-/// Bounds per process of the cage, and for their number. Meeting one fails the process, not the cage.
+/// Bounds on what a command may use up. Those of one process fail that process; those of all together end the cage, and
+/// [`End::over`](crate::End::over) says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Processor seconds of one process; then it is killed.
     pub cpu_s: u64,
     /// Private writable memory of one process, in bytes (reserved but unused address space isn't counted).
     pub memory_bytes: u64,
-    /// Processes and threads alive at once. Not enforced for a caged root user.
+    /// Private memory of all processes together, with what the private folders hold: looked at several times a second,
+    /// and never more than three quarters of the machine's. The kernel takes the cage first when memory runs out.
+    pub total_memory_bytes: u64,
+    /// Processes and threads alive at once. The kernel refuses more; where it doesn't count (root), the cage is ended.
     pub processes: u64,
     /// Largest file a process can write, in bytes.
     pub file_size_bytes: u64,
 }
 
 impl Default for Limits {
-    /// 20 minutes of processor time, 8 GiB a process, 1,024 processes, files up to 8 GiB: room for a build,
-    /// an end for a runaway.
+    /// 20 minutes of processor time and 8 GiB a process, 12 GiB together, 1,024 processes, files up to 8 GiB: room for
+    /// a build, an end for a runaway.
     fn default() -> Self {
-        Self { cpu_s: 1_200, memory_bytes: 8 << 30, processes: 1_024, file_size_bytes: 8 << 30 }
+        Self {
+            cpu_s: 1_200,
+            memory_bytes: 8 << 30,
+            total_memory_bytes: 12 << 30,
+            processes: 1_024,
+            file_size_bytes: 8 << 30,
+        }
     }
 }
 

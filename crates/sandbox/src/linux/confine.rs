@@ -11,8 +11,9 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use super::launcher::Broken;
 use super::wire::{Line, Plan, PlanLimits, Said};
-use super::{filter, landlock, outlet};
+use super::{filter, landlock, meter, outlet};
 use crate::profile::PROXY_VARIABLES;
+use crate::strength::Mechanism;
 
 /// Exit code of a command that couldn't be executed, as shells have it.
 const NOT_FOUND: i32 = 127;
@@ -45,7 +46,7 @@ fn confine(plan: &Plan) -> Result<(), Broken> {
         .map_err(fail("parent-death signal"))?;
     rustix::process::chdir(plan.workdir.as_os_str()).map_err(fail("folder"))?;
     if let Some(limits) = &plan.limits {
-        limit(limits).map_err(fail("limits"))?;
+        limit(limits, plan.mechanism).map_err(fail("limits"))?;
     }
     if plan.mechanism.is_none() {
         return Ok(());
@@ -81,16 +82,21 @@ fn holds_setpcap() -> bool {
 }
 
 /// Lowers the limits; one that is lower already stays.
-fn limit(limits: &PlanLimits) -> rustix::io::Result<()> {
+fn limit(limits: &PlanLimits, mechanism: Option<Mechanism>) -> rustix::io::Result<()> {
+    let processes = match mechanism {
+        // Counted in a user namespace of its own.
+        Some(Mechanism::Bubblewrap | Mechanism::Namespaces) => limits.processes,
+        // Counted with all else this user runs.
+        Some(Mechanism::Landlock) | None => meter::threads_of_this_user().saturating_add(limits.processes),
+    };
     let wanted = [
-        (Resource::Cpu, Some(limits.cpu_s)),
-        (Resource::Data, Some(limits.memory_bytes)),
-        (Resource::Nproc, limits.processes),
-        (Resource::Fsize, Some(limits.file_size_bytes)),
-        (Resource::Core, Some(0)),
+        (Resource::Cpu, limits.cpu_s),
+        (Resource::Data, limits.memory_bytes),
+        (Resource::Nproc, processes),
+        (Resource::Fsize, limits.file_size_bytes),
+        (Resource::Core, 0),
     ];
     for (resource, most) in wanted {
-        let Some(most) = most else { continue };
         let now = rustix::process::getrlimit(resource);
         let most = now.maximum.map_or(most, |hard| most.min(hard));
         rustix::process::setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;

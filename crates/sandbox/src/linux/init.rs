@@ -8,12 +8,14 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::{Errno, FdFlags};
-use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions};
+use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions};
 
 use super::launcher::{Broken, ended};
+use super::meter::Meter;
 use super::sys::{self, Fork};
 use super::wire::{Ended, Line, Plan, Said};
 use super::{confine, outlet, root, tree};
+use crate::caged::Overrun;
 
 /// In our own namespaces. `launcher` is a pipe that closes with the launcher.
 pub(crate) fn run(line: &Line, plan: &Plan, launcher: &OwnedFd) -> i32 {
@@ -70,9 +72,13 @@ fn finish(line: &Line, plan: &Plan, built: Result<(), Broken>) -> i32 {
     match started {
         Ok(Fork::Child) => sys::exit_now(confine::execute(line, plan)),
         Ok(Fork::Parent(shell)) => {
-            let exit = reap_until(shell);
-            let (leftovers, more) = tree::name_others();
-            line.say(&Said::Ended { exit, leftovers, more });
+            match reap_until(shell, Meter::new(plan)) {
+                Outcome::Ended(exit) => {
+                    let (leftovers, more) = tree::name_others();
+                    line.say(&Said::Ended { exit, leftovers, more });
+                }
+                Outcome::Over(overrun) => line.say(&Said::Over { overrun }),
+            }
             0
         }
         Err(broken) => {
@@ -82,13 +88,32 @@ fn finish(line: &Line, plan: &Plan, built: Result<(), Broken>) -> i32 {
     }
 }
 
-/// Reaps everything until the shell has ended.
-fn reap_until(shell: Pid) -> Ended {
+enum Outcome {
+    Ended(Ended),
+    Over(Overrun),
+}
+
+/// Reaps everything until the shell has ended or the cage is over a bound. Our end is then everybody's.
+fn reap_until(shell: Pid, mut meter: Option<Meter>) -> Outcome {
+    let end = rustix::process::pidfd_open(shell, PidfdFlags::empty());
+    // Another child that ends just before we wait is reaped at the next look.
+    if end.is_err() || sys::be_woken_by_children().is_err() {
+        meter = None;
+    }
     loop {
-        match rustix::process::wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) if pid == shell => return ended(status),
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => return Ended::Killed,
+        let options = if meter.is_some() { WaitOptions::NOHANG } else { WaitOptions::empty() };
+        match rustix::process::wait(options) {
+            Ok(Some((pid, status))) if pid == shell => return Outcome::Ended(ended(status)),
+            Ok(Some(_)) | Err(Errno::INTR) => continue,
+            Ok(None) => {}
+            Err(_) => return Outcome::Ended(Ended::Killed),
+        }
+        if let (Some(meter), Ok(end)) = (&mut meter, &end) {
+            if let Some(overrun) = meter.look(tree::others) {
+                return Outcome::Over(overrun);
+            }
+            // Woken by time or by a child: both are looked at.
+            let _ = rustix::event::poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&meter.wait()));
         }
     }
 }

@@ -34,7 +34,6 @@ pub(crate) fn missing(version: u32) -> Vec<Missing> {
         Missing::ReadOnlyParts,
         Missing::Attributes,
         Missing::UnsupervisedEnd,
-        Missing::ProcessCount,
     ];
     if version < WITH_SCOPES {
         missing.push(Missing::Signals);

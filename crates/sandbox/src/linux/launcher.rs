@@ -19,9 +19,11 @@ use rustix::io::{Errno, FdFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 use rustix::thread::UnshareFlags;
 
+use super::meter::Meter;
 use super::sys::{self, Fork};
 use super::wire::{Ended, Line, Plan, Private, Said};
 use super::{bwrap, confine, hook, init, tree};
+use crate::caged::Overrun;
 use crate::strength::Mechanism;
 
 /// A step of building that failed, and the system's words.
@@ -55,8 +57,14 @@ pub(crate) fn run() -> i32 {
         }
     };
     let outcome = match plan.mechanism {
-        Some(Mechanism::Namespaces) => in_namespaces(&line, &plan),
-        Some(Mechanism::Bubblewrap) => under_bwrap(&line, &plan),
+        Some(Mechanism::Namespaces) => {
+            offer_to_the_kernel();
+            in_namespaces(&line, &plan)
+        }
+        Some(Mechanism::Bubblewrap) => {
+            offer_to_the_kernel();
+            under_bwrap(&line, &plan)
+        }
         Some(Mechanism::Landlock) | None => supervised(&line, plan),
     };
     match outcome {
@@ -170,8 +178,11 @@ fn supervised(line: &Line, mut plan: Plan) -> Result<(), Broken> {
     };
     let outcome = match sys::fork().map_err(|error| Broken::at("first process", error)) {
         Err(broken) => Err(broken),
-        Ok(Fork::Child) => sys::exit_now(confine::execute(line, &plan)),
-        Ok(Fork::Parent(shell)) => outcome(line, shell),
+        Ok(Fork::Child) => {
+            offer_to_the_kernel();
+            sys::exit_now(confine::execute(line, &plan))
+        }
+        Ok(Fork::Parent(shell)) => outcome(line, shell, Meter::new(&plan)),
     };
     tree::end_all();
     if let Some(scratch) = scratch {
@@ -183,8 +194,9 @@ fn supervised(line: &Line, mut plan: Plan) -> Result<(), Broken> {
 }
 
 /// Waits for the app's word or the shell's end, and looks who else is alive.
-fn outcome(line: &Line, shell: Pid) -> Result<Said, Broken> {
-    match first_to_end(line, shell)? {
+fn outcome(line: &Line, shell: Pid, meter: Option<Meter>) -> Result<Said, Broken> {
+    match first_to_end(line, shell, meter)? {
+        First::Over(overrun) => Ok(Said::Over { overrun }),
         First::App => Ok(Said::Ended { exit: Ended::Killed, leftovers: Vec::new(), more: 0 }),
         First::Cage => {
             let status = rustix::process::waitpid(Some(shell), WaitOptions::empty())
@@ -199,9 +211,9 @@ fn outcome(line: &Line, shell: Pid) -> Result<Said, Broken> {
 /// Waits until the app is gone or asks, or the first process ends, and then for the rest of the cage. Process 1
 /// tells its own end; when it goes, the kernel ends everything in its namespace before we can reap it.
 fn watch(line: &Line, first: Pid) -> Result<(), Broken> {
-    let killed = match first_to_end(line, first)? {
+    let killed = match first_to_end(line, first, None)? {
         First::Cage => false,
-        First::App => rustix::process::kill_process(first, Signal::KILL).is_ok(),
+        First::App | First::Over(_) => rustix::process::kill_process(first, Signal::KILL).is_ok(),
     };
     while let Ok(_) | Err(Errno::INTR) = rustix::process::wait(WaitOptions::empty()) {}
     if killed {
@@ -215,15 +227,18 @@ enum First {
     App,
     /// The first process ended.
     Cage,
+    /// The tree uses more than it may.
+    Over(Overrun),
 }
 
-fn first_to_end(line: &Line, first: Pid) -> Result<First, Broken> {
+fn first_to_end(line: &Line, first: Pid, mut meter: Option<Meter>) -> Result<First, Broken> {
     let fail = |error: Errno| Broken::at("watching", error);
     let process = rustix::process::pidfd_open(first, PidfdFlags::empty()).map_err(fail)?;
     loop {
         let mut both =
             [PollFd::new(line.fd(), PollFlags::IN | PollFlags::HUP), PollFd::new(&process, PollFlags::IN)];
-        match rustix::event::poll(&mut both, None) {
+        let wait = meter.as_ref().map(Meter::wait);
+        match rustix::event::poll(&mut both, wait.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(fail(error)),
         }
@@ -233,7 +248,16 @@ fn first_to_end(line: &Line, first: Pid) -> Result<First, Broken> {
         if !both[0].revents().is_empty() {
             return Ok(First::App);
         }
+        if let Some(overrun) = meter.as_mut().and_then(|meter| meter.look(tree::descendants)) {
+            return Ok(First::Over(overrun));
+        }
     }
+}
+
+/// Makes this process and its children what the kernel ends first when memory runs out.
+fn offer_to_the_kernel() {
+    // Where it can't be said, the kernel takes the largest, which a runaway is anyway.
+    let _ = fs::write("/proc/self/oom_score_adj", "1000");
 }
 
 /// How a process ended, for the wire.

@@ -14,6 +14,7 @@ mod init;
 mod landlock;
 mod launcher;
 mod layout;
+mod meter;
 mod outlet;
 mod probe;
 mod root;

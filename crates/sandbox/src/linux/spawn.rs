@@ -68,7 +68,8 @@ pub(crate) fn spawn_laid_out(
         limits: limits.map(|limits| PlanLimits {
             cpu_s: limits.cpu_s,
             memory_bytes: limits.memory_bytes,
-            processes: own_root.then_some(limits.processes),
+            total_memory_bytes: limits.total_memory_bytes,
+            processes: limits.processes,
             file_size_bytes: limits.file_size_bytes,
         }),
         outlet: network == Network::Proxy,
@@ -226,8 +227,10 @@ fn wait_aside(mut reader: BufReader<Ear>, mut child: Child, shared: Arc<Shared>)
                         },
                         leftovers: leftovers.into_iter().map(|name| Leftover { name }).collect(),
                         more_leftovers: more,
+                        over: None,
                     };
                 }
+                Said::Over { overrun } => end = End { over: Some(overrun), ..End::of(Exit::Killed) },
                 Said::NotStarted { why } => not_started = Some(why),
                 Said::Listening | Said::Ready | Said::Failed { .. } | Said::Ended { .. } => {}
             }

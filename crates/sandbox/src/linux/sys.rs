@@ -107,6 +107,15 @@ pub(crate) fn raise_loopback() -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Lets the end of a child interrupt a wait for something else.
+pub(crate) fn be_woken_by_children() -> io::Result<()> {
+    extern "C" fn nothing(_: libc::c_int) {}
+    let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    // SAFETY: the handler does nothing, so it may run at any time; programs executed later don't inherit it.
+    let before = unsafe { libc::signal(libc::SIGCHLD, handler) };
+    if before == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// Landlock's interface version.
 pub(crate) fn landlock_abi() -> Option<u32> {
     const VERSION: libc::c_uint = 1;

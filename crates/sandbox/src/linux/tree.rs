@@ -28,12 +28,17 @@ struct Process {
 pub(crate) type Names = (Vec<String>, usize);
 
 /// Everybody else in this process namespace, seen from process 1.
-pub(crate) fn name_others() -> Names {
+pub(crate) fn others() -> Vec<Pid> {
     let own = rustix::process::getpid();
-    name_all(&living().iter().map(|process| process.pid).filter(|pid| *pid != own).collect::<Vec<_>>())
+    living().iter().map(|process| process.pid).filter(|pid| *pid != own).collect()
 }
 
-/// Everybody below this process.
+/// The same by name.
+pub(crate) fn name_others() -> Names {
+    name_all(&others())
+}
+
+/// The same by name.
 pub(crate) fn name_descendants() -> Names {
     name_all(&descendants())
 }
@@ -59,7 +64,8 @@ pub(crate) fn end_all() {
     }
 }
 
-fn descendants() -> Vec<Pid> {
+/// Everybody below this process.
+pub(crate) fn descendants() -> Vec<Pid> {
     let mut children: HashMap<Pid, Vec<Pid>> = HashMap::new();
     for process in living() {
         if let Some(parent) = process.parent {

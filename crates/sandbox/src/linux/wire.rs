@@ -17,6 +17,7 @@ use rustix::net::{
 use serde::{Deserialize, Serialize};
 
 use super::layout::Place;
+use crate::caged::Overrun;
 use crate::strength::Mechanism;
 
 /// The byte that asks for the end of the cage.
@@ -63,8 +64,8 @@ pub(crate) struct Private {
 pub(crate) struct PlanLimits {
     pub(crate) cpu_s: u64,
     pub(crate) memory_bytes: u64,
-    /// `None` where counting would include the user's other processes.
-    pub(crate) processes: Option<u64>,
+    pub(crate) total_memory_bytes: u64,
+    pub(crate) processes: u64,
     pub(crate) file_size_bytes: u64,
 }
 
@@ -81,6 +82,8 @@ pub(crate) enum Said {
     NotStarted { why: String },
     /// The shell has ended and so has everything else.
     Ended { exit: Ended, leftovers: Vec<String>, more: usize },
+    /// The cage used more than it may and was ended.
+    Over { overrun: Overrun },
 }
 
 /// How the shell ended, on the wire.

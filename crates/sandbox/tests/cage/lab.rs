@@ -133,6 +133,9 @@ pub(crate) fn output(command: &mut Command) -> String {
     text
 }
 
+/// The path of a Python that cages can see; the tests' own may be elsewhere.
+pub(crate) const PYTHON: &str = "/usr/bin/python3";
+
 /// Polls until `done`, or fails after `limit`.
 #[track_caller]
 pub(crate) fn within(limit: Duration, what: &str, mut done: impl FnMut() -> bool) {

@@ -9,5 +9,6 @@ mod attacks;
 mod ends;
 mod files;
 mod lab;
+mod limits;
 mod network;
 mod rules;

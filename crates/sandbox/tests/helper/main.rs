@@ -46,6 +46,9 @@ fn host(mut args: impl Iterator<Item = OsString>) {
             "--processes" => profile.limits.processes = value().to_str().unwrap().parse().unwrap(),
             "--file-size" => profile.limits.file_size_bytes = value().to_str().unwrap().parse().unwrap(),
             "--memory" => profile.limits.memory_bytes = value().to_str().unwrap().parse().unwrap(),
+            "--total-memory" => {
+                profile.limits.total_memory_bytes = value().to_str().unwrap().parse().unwrap()
+            }
             "--cpu" => profile.limits.cpu_s = value().to_str().unwrap().parse().unwrap(),
             "--proxy" => profile.network = sandbox::Network::Proxy,
             "--env" => {
@@ -90,6 +93,9 @@ fn host(mut args: impl Iterator<Item = OsString>) {
     stdout().write_all(&errors.join().unwrap()).unwrap();
     let names: Vec<_> = end.leftovers.iter().map(|one| one.name.as_str()).collect();
     println!("end: {:?} {names:?} +{}", end.exit, end.more_leftovers);
+    if let Some(over) = end.over {
+        println!("over: {over:?}");
+    }
 }
 
 /// Plays a proxy that goes nowhere: answers each request with its own first line.
