@@ -7,6 +7,7 @@
 pub mod blob;
 pub mod call;
 pub mod clear;
+pub mod command;
 pub mod diff;
 pub mod launch;
 pub mod limits;
