@@ -5,7 +5,8 @@ export default defineConfig({
   test: {
     environment: 'node',
     include: ['browser/**/*.test.ts'],
-    fileParallelism: false,
+    globalSetup: ['browser/built.ts'],
+    maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

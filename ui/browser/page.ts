@@ -1,41 +1,25 @@
-// The built page in a headless browser, under the window's own policy, with the stand-in behind it.
+// A headless browser that looks at the built page, with the stand-in behind it.
 //
 // Everything the page asks for is written down: a request that leaves the page's own address, a violation of the policy
 // or an uncaught error is evidence, and `checkQuiet` turns it into a failure.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { extname, join, normalize } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
-import { build } from 'vite';
-import { expect } from 'vitest';
+import { existsSync } from 'node:fs';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { expect, inject } from 'vitest';
 
-/** The policy of the window, as far as a plain address can have it. */
-export const POLICY = [
-  "default-src 'self'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' blob: data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "frame-src 'none'",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join('; ');
-
+/** Where systems keep it; `CHROMIUM` names another one. */
+const PROGRAMS = [
+  process.env['CHROMIUM'] ?? '',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
 const FLAGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
-  ...['--disable-component-update', '--disable-sync'],
+  // Small systems have little shared memory.
+  ...['--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'],
   // No name resolves: whatever tries to leave shows up as a failed request instead of reaching anybody.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ];
-const TYPES: { [ending in string]?: string } = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-};
 
 export interface Shown {
   page: Page;
@@ -45,47 +29,32 @@ export interface Shown {
 }
 
 export class Stage {
-  #folder = '';
-  #server: Server | null = null;
   #browser: Browser | null = null;
-  address = '';
+  #context: BrowserContext | null = null;
+  readonly address = inject('address');
 
   async open(): Promise<void> {
-    this.#folder = mkdtempSync(join(tmpdir(), 'daybook-page-'));
-    await build({
-      mode: 'demo',
-      logLevel: 'error',
-      build: { outDir: this.#folder, emptyOutDir: true },
-    });
-    this.#server = createServer((request, response) => {
-      const path = new URL(request.url ?? '/', 'http://page').pathname;
-      const file = normalize(join(this.#folder, path === '/' ? 'index.html' : path));
-      response.setHeader('Content-Security-Policy', POLICY);
-      try {
-        const body = readFileSync(file);
-        response.setHeader('Content-Type', TYPES[extname(file)] ?? 'application/octet-stream');
-        response.end(body);
-      } catch {
-        response.statusCode = 404;
-        response.end();
-      }
-    });
-    await new Promise<void>((ready) => this.#server?.listen(0, '127.0.0.1', ready));
-    this.address = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
-    const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+    const executablePath = PROGRAMS.find((program) => program !== '' && existsSync(program));
+    if (!executablePath)
+      throw new Error(`no Chromium in ${PROGRAMS.filter(Boolean).join(', ')}; set CHROMIUM`);
     this.#browser = await chromium.launch({ executablePath, args: FLAGS });
+    this.#context = await this.#browser.newContext();
   }
 
   async close(): Promise<void> {
     await this.#browser?.close();
-    this.#server?.close();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   /** A fresh page. `query` says what the stand-in looks like; `before` runs ahead of the page's own script. */
   async show(query: string, width = 1360, height = 860, before: () => void = () => {}): Promise<Shown> {
-    if (!this.#browser) throw new Error('the stage is not open');
-    const page = await this.#browser.newPage({ viewport: { width, height } });
+    if (!this.#context) throw new Error('the stage is not open');
+    const page = await this.#context.newPage();
+    await page.setViewportSize({ width, height });
+    // Pages share a cache, but nothing they wrote: a page begins without it, a reload keeps it.
+    await page.addInitScript(() => {
+      if (sessionStorage.getItem('begun') === null) localStorage.clear();
+      sessionStorage.setItem('begun', 'yes');
+    });
     await page.addInitScript(before);
     const evidence: string[] = [];
     page.on('request', (request) => {
@@ -108,7 +77,7 @@ export class Stage {
   }
 }
 
-/** Opens a session by its id, as if it had been chosen in the sidebar. */
+/** Opens a session by its title, as if it had been chosen in the sidebar. */
 export async function openSession(page: Page, title: RegExp | string): Promise<void> {
   await page.getByRole('navigation').getByRole('button', { name: title }).first().click();
   await page.getByRole('textbox').last().waitFor();

@@ -24,7 +24,19 @@ const settings = (section: number) => async (page: Page) => {
 
 export const SCREENS: readonly Screen[] = [
   { name: 'welcome', query: 'empty=1', go: async () => {} },
-  { name: 'welcome with sessions', query: '', go: async () => {} },
+  {
+    name: 'welcome with sessions',
+    query: '',
+    go: (page) => page.getByRole('button', { name: 'Open another folder' }).click(),
+  },
+  {
+    name: 'no model',
+    query: 'empty=1&nomodel=1',
+    go: async (page) => {
+      await page.getByRole('button', { name: 'Choose a folder…' }).click();
+      await page.getByRole('button', { name: 'Connect a model' }).waitFor();
+    },
+  },
   { name: 'working session', query: '', go: session('Order form on phones') },
   { name: 'approval', query: '', go: session('Christmas') },
   { name: 'question', query: '', go: session('Rename') },
@@ -62,7 +74,17 @@ export const SCREENS: readonly Screen[] = [
     query: 'empty=1',
     go: async (page) => {
       await page.getByRole('button', { name: /tour/ }).click();
-      await page.getByRole('note').first().waitFor();
+      await page.getByRole('button', { name: 'Begin the tour' }).waitFor();
+    },
+  },
+  {
+    name: 'end of the tour',
+    query: 'empty=1',
+    go: async (page) => {
+      await page.getByRole('button', { name: /tour/ }).click();
+      await page.getByRole('button', { name: 'Begin the tour' }).click();
+      await page.getByRole('button', { name: /Allow once/ }).click();
+      await page.getByRole('button', { name: 'Use it on your own folder' }).waitFor();
     },
   },
   { name: 'models and keys', query: 'problem=1', go: settings(0) },

@@ -93,9 +93,9 @@ test('a24_a_no_needs_no_arming_and_only_the_yes_waits', async () => {
 });
 
 test('the command stands in the title and whole on the card, nothing has to be unfolded', () => {
-  const command = `npm test -- --only ${'form '.repeat(30)}--last`;
+  const command = `npm test -- --only ${'form '.repeat(110)}--last`;
   const { unmount } = show({ exact: command, facts: { command } });
-  expect(screen.getByRole('heading').textContent).toMatch(/^Run a command: npm test .*…/);
+  expect(screen.getByRole('heading').textContent).toMatch(/^Run a command: npm test .*….*--last$/);
   expect(screen.getByLabelText('Exactly what will run').textContent).toBe(command);
   unmount();
   show({}, { t: zh });

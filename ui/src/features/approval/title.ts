@@ -1,12 +1,12 @@
 // What a request is about, in one line, from the engine's facts.
 import type { ApprovalView } from '../../protocol/generated/ApprovalView';
-import { oneLine } from '../../shared/visible';
+import { oneLine, visible } from '../../shared/visible';
 import type { Facts, Texts } from '../../texts';
 
 type About = Pick<ApprovalView, 'act' | 'facts' | 'tool'>;
 
 /** Longest piece of a command that still reads as a title. */
-const COMMAND = 72;
+const COMMAND = 60;
 
 /** The line as plain text: for lists and for those who listen. */
 export function titleOf(approval: About, t: Texts): string {
@@ -16,7 +16,9 @@ export function titleOf(approval: About, t: Texts): string {
 
 /** The line in two parts: words, and a command that is set as code; empty where there is none. */
 export function titleParts(approval: About, t: Texts): { words: string; code: string } {
-  const code = approval.act === 'run' ? oneLine(approval.facts['command'] ?? '', COMMAND) : '';
+  // Cut in its middle only, so that its tail is the command's own.
+  const command = approval.act === 'run' ? (approval.facts['command'] ?? '') : '';
+  const code = visible(command.replace(/\s+/g, ' ').trim(), COMMAND);
   return { words: wordsOf(approval, t), code };
 }
 

@@ -1,10 +1,17 @@
 // The stand-in as the development page and screenshots use it. The address says what it looks like:
 // `?lang=zh&theme=dark&size=large&empty=1&problem=1&heavy=1&nomodel=1&only=ses_done`.
+import type { Patch } from '../generated/Patch';
 import { FakeBackend } from './fake';
 import { heavyViews } from './heavy';
+import { approval, entry } from './make';
 import { sampleWorld } from './sample';
 import { story } from './story';
 import { en, zh } from './words';
+
+declare global {
+  var fake: FakeBackend;
+  var fakeApproval: (exact: string) => Patch;
+}
 
 export function demoBackend(query: URLSearchParams): FakeBackend {
   const language = query.get('lang') === 'zh' ? 'zh-CN' : 'en';
@@ -42,7 +49,14 @@ export function demoBackend(query: URLSearchParams): FakeBackend {
   const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms * pace));
   const script = story(language === 'zh-CN' ? zh : en, now);
   const backend = new FakeBackend({ ...world, script, pause, now });
-  // Test runs push patches from outside; only test builds have this door.
-  Object.assign(globalThis, { fake: backend });
+  // Test runs push patches from outside; only test builds have these doors.
+  globalThis.fake = backend;
+  globalThis.fakeApproval = (exact) => ({
+    kind: 'entry',
+    entry: entry('pushed', now(), {
+      kind: 'approval',
+      approval: approval('apr_pushed', { exact, facts: { command: exact }, model_says: 'It has to run.' }),
+    }),
+  });
   return backend;
 }
