@@ -94,6 +94,14 @@ need_node() {
   node_fits || fail "the Node.js that was installed does not run here; install Node.js 22.12 or newer with npm 11 and run this again"
 }
 
+# A browser for the page's own tests: one that is there, else the system's Chromium.
+need_chromium() {
+  for program in "${CHROMIUM:-}" /usr/bin/chromium /usr/bin/google-chrome; do
+    [ -z "$program" ] || [ ! -x "$program" ] || return 0
+  done
+  apt_need chromium
+}
+
 # cargo_tool NAME VERSION: a ready-made program where there is one, else built from source.
 cargo_tool() {
   command -v "$1" >/dev/null 2>&1 && return 0

@@ -54,38 +54,38 @@ test('nothing is cut off or pushed out in Chinese either', async () => {
 
 test('a request shows its title, its facts and its buttons at once in a window of 800 pixels', async () => {
   for (const lang of ['en', 'zh']) {
+    const { page, checkQuiet } = await stage.show(`lang=${lang}&only=ses_failed`, 1280, 800);
+    await page.getByRole('textbox').last().waitFor();
+    const command = Array.from({ length: 60 }, (_, n) => `echo line ${n}`).join('\n');
+    await page.evaluate(
+      (exact) => globalThis.fake.push('ses_failed', globalThis.fakeApproval(exact)),
+      command,
+    );
+    const card = page.getByRole('article');
+    await card.waitFor();
     for (const width of [1280, 900, 520]) {
-      const { page, checkQuiet } = await stage.show(`lang=${lang}&only=ses_failed`, width, 800);
-      await page.getByRole('textbox').last().waitFor();
-      const command = Array.from({ length: 60 }, (_, n) => `echo line ${n}`).join('\n');
-      await page.evaluate(
-        (exact) => globalThis.fake.push('ses_failed', globalThis.fakeApproval(exact)),
-        command,
-      );
-      const card = page.getByRole('article');
-      await card.waitFor();
-      await settle(page);
-      await settle(page);
-      const out = await page.evaluate(() => {
-        const view = document.querySelector('[role=log]')?.getBoundingClientRect();
-        const parts = ['article h2', 'article dl', 'article footer'].map((part) =>
-          document.querySelector(part),
-        );
-        return parts
-          .map((part) => part?.getBoundingClientRect())
-          .map((box) => view && box && box.top >= view.top && box.bottom <= view.bottom);
-      });
-      expect(out, `${lang} ${width}`).toEqual([true, true, true]);
-      expect(await card.locator('pre').evaluate((box) => box.scrollHeight > box.clientHeight)).toBe(true);
-      const allow = card.getByRole('button', { name: /Allow once|允许这一次/ });
-      expect(await allow.isEnabled()).toBe(false);
-      await card.locator('pre').evaluate((box) => (box.scrollTop = box.scrollHeight));
-      await expect.poll(() => allow.isEnabled()).toBe(true);
-      checkQuiet();
-      await page.close();
+      await page.setViewportSize({ width, height: 800 });
+      await expect.poll(() => page.evaluate(partsInView), `${lang} ${width}`).toEqual([true, true, true]);
     }
+    expect(await card.locator('pre').evaluate((box) => box.scrollHeight > box.clientHeight)).toBe(true);
+    const allow = card.getByRole('button', { name: /Allow once|允许这一次/ });
+    expect(await allow.isEnabled()).toBe(false);
+    await card.locator('pre').evaluate((box) => (box.scrollTop = box.scrollHeight));
+    await expect.poll(() => allow.isEnabled()).toBe(true);
+    checkQuiet();
+    await page.close();
   }
 });
+
+/** Are title, facts and buttons of the request wholly within the conversation's view? */
+function partsInView(): boolean[] {
+  const view = document.querySelector('[role=log]')?.getBoundingClientRect();
+  return ['article h2', 'article dl', 'article footer']
+    .map((part) => document.querySelector(part)?.getBoundingClientRect())
+    .map(
+      (box) => view !== undefined && box !== undefined && box.top >= view.top && box.bottom <= view.bottom,
+    );
+}
 
 test('a drawer holds the focus, Escape closes it and gives it back', async () => {
   const { page, checkQuiet } = await stage.show('', 760, 700);
