@@ -172,6 +172,7 @@ impl<'a> Apply<'a> {
                 if same {
                     let os = os_last(path);
                     self.in_folder(path, |dir| put::set_mode(dir, &os, *mode))?;
+                    put::sweep(self.place, &step.effect);
                 } else {
                     let bytes = self.blobs.get(content)?;
                     self.put_file(path, &bytes, *mode, &now)?;
@@ -321,7 +322,7 @@ fn has_to_go(step: &Step) -> bool {
 fn done(step: &Step) -> Effect {
     Effect {
         path: step.effect.path.clone(),
-        before: step.now.entry().cloned(),
+        before: step.was.clone(),
         after: step.effect.before.clone(),
         lines: None,
         kept_in: None,

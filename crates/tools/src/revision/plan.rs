@@ -16,7 +16,6 @@ use crate::path::RelPath;
 use crate::place::Place;
 use cap_std::fs::Dir;
 use domain::call::{Effect, Entry};
-use domain::digest::Digest;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,6 +99,9 @@ pub(super) struct Step {
     pub(super) effect: Effect,
     pub(super) now: Now,
     pub(super) state: State,
+    /// What a restore of this restore has to bring back: what is there now, or what was expected where a restore was
+    /// killed half way.
+    pub(super) was: Option<Entry>,
 }
 
 /// Says of each path whether it could be restored, in the order given. `keep` is where the present content of changed files
@@ -130,42 +132,41 @@ pub(super) fn plan(
     let mut steps = BTreeMap::new();
     for effect in wanted {
         parts(&effect.path).ok_or_else(|| RestoreError::Path { path: effect.path.clone() })?;
-        let (now, state) = seen(place, effect, force, blobs)?;
-        let step = Step { effect: effect.clone(), now, state };
+        let step = seen(place, effect, force, blobs)?;
         if steps.insert(effect.path.clone(), step).is_some() {
             return Err(RestoreError::Twice { path: effect.path.clone() });
         }
     }
+    join_names(&mut steps);
     add_forced(place, &mut steps, force, blobs)?;
     hold_full_folders(place, &mut steps);
     hold_blocked(place, &mut steps);
     Ok(steps)
 }
 
-fn seen(
-    place: &Place,
-    effect: &Effect,
-    force: &Force,
-    blobs: &dyn BlobSink,
-) -> Result<(Now, State), RestoreError> {
-    let kept = |why| State::Kept { why };
+fn seen(place: &Place, effect: &Effect, force: &Force, blobs: &dyn BlobSink) -> Result<Step, RestoreError> {
+    let step = |now, state, was| Step { effect: effect.clone(), now, state, was };
     if place.hides(&RelPath::root().join(&effect.path)) {
-        return Ok((Now::Unreadable, kept(Hindrance::Own)));
+        return Ok(step(Now::Unreadable, State::Kept { why: Hindrance::Own }, None));
     }
     let now = now(place, &effect.path, blobs)?;
-    let state = judge(effect, &now, force.names(&effect.path));
-    match (&state, effect.content_before()) {
-        (State::Kept { why: Hindrance::Changed { .. } }, Some(goal))
-            if is_in_between(place, effect, goal)? =>
-        {
-            Ok((now, State::Ready))
+    let half_way = is_half_way(now.entry(), effect.before.as_ref(), effect.after.as_ref());
+    let (state, was) = match judge(effect, &now, force.names(&effect.path)) {
+        State::Ready if half_way && !same(now.entry(), effect.after.as_ref()) => {
+            (State::Ready, effect.after.clone())
         }
-        _ => Ok((now, state)),
-    }
+        State::Ready => (State::Ready, now.entry().cloned()),
+        State::Kept { why: Hindrance::Changed { .. } } if is_in_between(place, effect)? => {
+            (State::Ready, effect.after.clone())
+        }
+        state => (state, None),
+    };
+    Ok(step(now, state, was))
 }
 
 /// Was this file, which has several names, being written in place when a restore was killed?
-fn is_in_between(place: &Place, effect: &Effect, goal: Digest) -> Result<bool, RestoreError> {
+fn is_in_between(place: &Place, effect: &Effect) -> Result<bool, RestoreError> {
+    let Some(goal) = effect.content_before() else { return Ok(false) };
     let Ok(dir) = walk_to(place.dir(), parent(&effect.path)) else { return Ok(false) };
     let beside = in_place_name(last(&effect.path));
     let found = look(&dir, &beside, &Hashing).map_err(RestoreError::Blobs)?;
@@ -223,6 +224,25 @@ fn is_half_way(now: Option<&Entry>, goal: Option<&Entry>, expected: Option<&Entr
     }
 }
 
+/// The other names of a file that is half way are half way as well.
+fn join_names(steps: &mut BTreeMap<String, Step>) {
+    let file = |step: &Step| match &step.now {
+        // Where files have no numbers, nobody knows which names are one file.
+        Now::Is { entry: Entry::File { .. }, stat } if stat.number != 0 => {
+            Some((stat.number, step.effect.content_before()?))
+        }
+        _ => None,
+    };
+    let half_way = |step: &&Step| step.state == State::Ready && step.now.entry() != step.was.as_ref();
+    let found: BTreeSet<_> = steps.values().filter(half_way).filter_map(file).collect();
+    for step in steps.values_mut() {
+        let changed = matches!(step.state, State::Kept { why: Hindrance::Changed { .. } });
+        if changed && file(step).is_some_and(|one| found.contains(&one)) {
+            (step.state, step.was) = (State::Ready, step.effect.after.clone());
+        }
+    }
+}
+
 /// Where a forced path is a folder that has to go, everything in it has to go as well: each thing becomes a step.
 fn add_forced(
     place: &Place,
@@ -252,7 +272,8 @@ fn add_forced(
             let effect =
                 Effect { path: path.clone(), before: None, after: entry, lines: None, kept_in: None };
             let state = judge(&effect, &now, true);
-            steps.insert(path, Step { effect, now, state });
+            let was = effect.after.clone();
+            steps.insert(path, Step { effect, now, state, was });
         }
     }
     Ok(())

@@ -3,9 +3,11 @@
 //! Invariant: no act follows a link, and a file's old or new content stands there whole at every moment, except where a
 //! file has several names: then the new content stands beside it until it is written.
 
+use crate::place::Place;
 use crate::save::{is_temporary, rename, temp_name};
 use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::fs::{Dir, Metadata, OpenOptions, Permissions};
+use domain::call::Effect;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Write as _};
 
@@ -177,6 +179,16 @@ pub(super) fn in_place_name(name: &str) -> String {
 /// Is this the name of something a save or a restore has half done?
 pub(super) fn is_half_done(name: &str) -> bool {
     is_temporary(name) || (name.starts_with('.') && name.ends_with(IN_PLACE_END))
+}
+
+/// Removes what a killed restore left beside something that is whole by now.
+pub(super) fn sweep(place: &Place, whole: &Effect) {
+    let name = super::name::last(&whole.path);
+    if let Ok(dir) = super::handle::walk_to(place.dir(), super::name::parent(&whole.path)) {
+        // Mostly there is nothing.
+        let _ = dir.remove_file(temp_name(name));
+        let _ = end_in_place(&dir, name);
+    }
 }
 
 /// Sets the mode of a file that isn't a link.

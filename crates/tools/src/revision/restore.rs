@@ -7,6 +7,7 @@
 use super::apply::{Apply, Fuse};
 use super::compose::{inverse, same};
 use super::plan::{Force, Hindrance, State, Step, plan};
+use super::put;
 use crate::blob::BlobSink;
 use crate::place::Place;
 use domain::call::Effect;
@@ -107,7 +108,10 @@ pub(super) fn restore_until(
     for (path, step) in steps {
         match step.state {
             State::Ready => ready.push(step),
-            State::Done => out.done.push(inverse(&step.effect)),
+            State::Done => {
+                put::sweep(place, &step.effect);
+                out.done.push(inverse(&step.effect));
+            }
             State::Kept { why } => out.kept.push(Kept { path, why }),
         }
     }

@@ -105,6 +105,14 @@ impl Rig {
         take(&self.place, &self.blobs, &mut self.index, &self.bounds, &cancel).unwrap()
     }
 
+    /// A revision by reading everything anew.
+    pub(super) fn index_free_take(&mut self) -> Taken {
+        self.index = Index::open(&self.outside.path().join("nothing-saved"), &self.place, &self.blobs);
+        let taken = self.take();
+        self.index = Index::open(&self.outside.path().join("private"), &self.place, &self.blobs);
+        taken
+    }
+
     pub(super) fn changes(&self, before: &Taken, after: &Taken) -> Changes {
         changes(&self.blobs, &before.tree, &after.tree, &self.bounds, &Limits::default()).unwrap()
     }

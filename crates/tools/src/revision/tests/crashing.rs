@@ -1,0 +1,76 @@
+//! A restore that is broken off before any of its steps and run again gives the same folder.
+
+use super::rig::Rig;
+use crate::revision::apply::Fuse;
+use crate::revision::restore::restore_until;
+use crate::revision::*;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+fn begin(rig: &Rig) {
+    rig.write("edited", "old");
+    rig.write("run", "#!");
+    rig.write("linked", "old");
+    fs::hard_link(rig.path("linked"), rig.path("other-name")).unwrap();
+    rig.write("gone/deep/file", "gone");
+    rig.write("file-to-folder", "f");
+    rig.write("folder-to-file/inside", "i");
+    symlink("edited", rig.path("link")).unwrap();
+    symlink("run", rig.path("link-to-folder")).unwrap();
+    fs::set_permissions(rig.path("gone/deep"), fs::Permissions::from_mode(0o500)).unwrap();
+}
+
+fn change(rig: &Rig) {
+    rig.write("edited", "new");
+    fs::set_permissions(rig.path("run"), fs::Permissions::from_mode(0o755)).unwrap();
+    rig.write("linked", "new, in both names");
+    fs::remove_dir_all(rig.path("gone")).unwrap();
+    fs::remove_file(rig.path("file-to-folder")).unwrap();
+    rig.write("file-to-folder/a/b", "b");
+    fs::remove_dir_all(rig.path("folder-to-file")).unwrap();
+    rig.write("folder-to-file", "now a file");
+    fs::remove_file(rig.path("link")).unwrap();
+    symlink("run", rig.path("link")).unwrap();
+    fs::remove_file(rig.path("link-to-folder")).unwrap();
+    rig.write("link-to-folder/x", "x");
+    rig.write("made/deep/er", "m");
+    fs::set_permissions(rig.path("made"), fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn r_undo_broken_off_at_any_step_and_run_again_is_the_same() {
+    let mut steps = 0;
+    loop {
+        let mut rig = Rig::new();
+        begin(&rig);
+        let before = rig.take();
+        change(&rig);
+        let after = rig.take();
+        let effects = rig.changes(&before, &after).effects;
+        let broken =
+            restore_until(&rig.place, &rig.blobs, &effects, &Force::Nothing, &mut Fuse::after(steps));
+        let ended = match broken {
+            Ok(_) => true,
+            Err(RestoreError::BrokenOff) => false,
+            Err(other) => panic!("{other}"),
+        };
+        let again = rig.restore(&effects);
+        assert_eq!(again.kept, [], "broken off after {steps} steps");
+        assert_eq!(rig.take().tree, before.tree, "broken off after {steps} steps");
+        assert_eq!(rig.text("other-name"), "old");
+        assert_eq!(leftovers(&rig), 0, "broken off after {steps} steps");
+        // What is reported as done leads back, also what was done before it broke off.
+        assert_eq!(rig.restore(&again.done).kept, [], "redone after {steps} steps");
+        assert_eq!(rig.take().tree, after.tree, "redone after {steps} steps");
+        if ended {
+            break;
+        }
+        steps += 1;
+    }
+    assert!(steps > 30, "{steps}");
+}
+
+fn leftovers(rig: &Rig) -> usize {
+    let all = fs::read_dir(&rig.folder).unwrap().map(|entry| entry.unwrap().file_name());
+    all.filter(|name| name.to_string_lossy().contains(".daybook-")).count()
+}
