@@ -107,9 +107,20 @@ async fn live(
     if dice.below(4) == 0 {
         tokio::time::sleep(Duration::from_millis(dice.below(200))).await;
         drop(process.engine.command(&id, Command::Stop(CancelBy::User)).await);
+        send_held(process, &id, dice).await;
     }
     let resolve = Some(dice.one(&[Resolution::Done, Resolution::Skip, Resolution::Again]));
     drive(process, &id, &Answers { allow, say: |_| "yes".into(), resolve }).await
+}
+
+/// Of what the stop held back the person perhaps sends something.
+async fn send_held(process: &Process, id: &SessionId, dice: &mut Dice) {
+    let held = process.engine.state(id).ok().and_then(|state| {
+        state.inbox.iter().find(|waiting| waiting.held).map(|waiting| waiting.message.clone())
+    });
+    if let Some(message) = held.filter(|_| dice.below(2) == 0) {
+        drop(process.engine.command(id, Command::SendNow(message)).await);
+    }
 }
 
 fn alone<T>(run: impl Future<Output = T>) -> T {

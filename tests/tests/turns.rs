@@ -124,6 +124,37 @@ async fn r_inb_12_stopping_while_it_waits_for_a_yes_closes_the_approval() {
     assert!(play.heard().iter().any(|text| text.contains("the person stopped the work")));
 }
 
+/// What waits at a stop starts nothing, in this process or the next, and goes with the next words; nothing is read twice.
+#[tokio::test(start_paused = true)]
+async fn r_inb_13_what_waits_at_a_stop_is_quiet_until_the_person_says_more() {
+    let mut rig = Rig::new(&script(&[&slow("Looking."), &text("All of it."), &text("Followed.")]));
+    rig.mode = Mode::Edit;
+    let play = Play::on(rig).await;
+    play.say("Begin.").await;
+    play.until(attempting).await;
+    play.say_for("Later.", Target::NextTurn).await;
+    play.say("Rather so.").await;
+    play.tell(Command::Stop(CancelBy::User)).await;
+    play.until(|state| state.turn.is_none()).await;
+    tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+    stopped(&play);
+    let play = play.restart().await;
+    tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+    assert_eq!((play.count("turn/start"), play.state().inbox.len()), (1, 2), "quiet, and nothing lost");
+    assert!(!play.process.engine.is_busy());
+
+    let steer = play.state().inbox[1].message.clone();
+    play.tell(Command::SendNow(steer)).await;
+    play.idle().await;
+    let said = |play: &Play, words: &str| {
+        let is = |fact: &Fact| matches!(fact, Fact::UserMessage(said) if said.text == words);
+        play.facts().iter().filter(|fact| is(fact)).count()
+    };
+    assert_eq!(["Begin.", "Rather so.", "Later."].map(|words| said(&play, words)), [1, 1, 1]);
+    assert_eq!(play.count("turn/start"), 3, "the follow-up has its own turn after it");
+    play.clean();
+}
+
 #[tokio::test(start_paused = true)]
 async fn r_pol_16_a_refusal_and_its_reason_are_in_the_next_request() {
     let play = Play::of(&script(&[&run("echo made"), &text("Then not.")])).await;
