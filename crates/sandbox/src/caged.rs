@@ -6,7 +6,6 @@
 
 use std::fs::File;
 use std::net::TcpListener;
-use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -82,20 +81,13 @@ pub struct Caged {
 
 impl Caged {
     pub(crate) fn new(
-        child: &mut Child,
+        (stdout, stderr): (Option<File>, Option<File>),
+        pid: u32,
         mechanism: Option<Mechanism>,
         strength: Strength,
         shared: Arc<Shared>,
     ) -> Self {
-        Self {
-            stdout: child.stdout.take().map(into_file),
-            stderr: child.stderr.take().map(into_file),
-            proxy: None,
-            pid: child.id(),
-            mechanism,
-            strength,
-            shared,
-        }
+        Self { stdout, stderr, proxy: None, pid, mechanism, strength, shared }
     }
 
     /// The process id of the tree's outermost process, as this system sees it.
@@ -254,12 +246,10 @@ impl Shared {
     }
 }
 
+/// The output pipes of a child, taken.
 #[cfg(unix)]
-fn into_file(pipe: impl Into<std::os::fd::OwnedFd>) -> File {
-    File::from(pipe.into())
-}
-
-#[cfg(windows)]
-fn into_file(pipe: impl Into<std::os::windows::io::OwnedHandle>) -> File {
-    File::from(pipe.into())
+pub(crate) fn pipes_of(child: &mut std::process::Child) -> (Option<File>, Option<File>) {
+    use std::os::fd::OwnedFd;
+    let file = |pipe: OwnedFd| File::from(pipe);
+    (child.stdout.take().map(|pipe| file(pipe.into())), child.stderr.take().map(|pipe| file(pipe.into())))
 }

@@ -10,17 +10,27 @@
 
 mod caged;
 mod error;
+#[cfg(any(all(unix, not(target_os = "linux")), test))]
+mod group;
 #[cfg(target_os = "linux")]
 mod linux;
-#[cfg(not(target_os = "linux"))]
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 mod other;
 mod profile;
+#[cfg(any(target_os = "macos", test))]
+mod seatbelt;
 mod strength;
 
 #[cfg(target_os = "linux")]
 use linux as system;
-#[cfg(not(target_os = "linux"))]
+#[cfg(target_os = "macos")]
+use macos as system;
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 use other as system;
+#[cfg(windows)]
+use windows as system;
 
 use std::path::Path;
 
@@ -70,16 +80,7 @@ mod tests {
 
     #[track_caller]
     fn check(strength: Strength, chosen: Option<Mechanism>, floor: Floor, expect: Result<Mechanism, &str>) {
-        let fails = || Tried::Fails(String::new());
-        let report = Report {
-            bubblewrap: fails(),
-            namespaces: fails(),
-            landlock: fails(),
-            seccomp: fails(),
-            landlock_abi: None,
-            chosen,
-            strength,
-        };
+        let report = Report { tried: Vec::new(), landlock_abi: None, chosen, strength };
         let found = choose(&report, floor).map_err(|error| error.to_string());
         assert_eq!(found, expect.map_err(str::to_owned));
     }

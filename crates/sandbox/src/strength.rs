@@ -5,6 +5,7 @@
 //! code path falls back silently.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 /// A way to build a cage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,10 +17,21 @@ pub enum Mechanism {
     Namespaces,
     /// No namespaces: file rules, a system-call filter and a supervisor. Always partial.
     Landlock,
+    /// macOS: a profile for the system's `sandbox-exec`, and a process group. Always partial.
+    Seatbelt,
+    /// Windows: an app container without capabilities in a job object. Always partial.
+    AppContainer,
 }
 
 impl Mechanism {
-    /// Every mechanism, the preferred one first.
+    /// Every mechanism of this system, the preferred one first.
+    #[cfg(target_os = "macos")]
+    pub const ALL: [Self; 1] = [Self::Seatbelt];
+    /// Every mechanism of this system, the preferred one first.
+    #[cfg(windows)]
+    pub const ALL: [Self; 1] = [Self::AppContainer];
+    /// Every mechanism of this system, the preferred one first.
+    #[cfg(not(any(target_os = "macos", windows)))]
     pub const ALL: [Self; 3] = [Self::Bubblewrap, Self::Namespaces, Self::Landlock];
 
     /// A stable lower-case name for logs and `doctor`.
@@ -28,6 +40,8 @@ impl Mechanism {
             Self::Bubblewrap => "bubblewrap",
             Self::Namespaces => "namespaces",
             Self::Landlock => "landlock",
+            Self::Seatbelt => "seatbelt",
+            Self::AppContainer => "app container",
         }
     }
 }
@@ -52,12 +66,17 @@ pub enum Missing {
     ReadOnlyParts,
     /// Mode, owner and times of a file that may only be read can be changed by its owner (in a cage that can write).
     Attributes,
-    /// Killing the supervisor itself (not the app), or forking faster than it can look, can leave processes behind.
+    /// Killing the supervisor itself (on macOS that is the app), or forking faster than it can look, can leave processes
+    /// behind.
     UnsupervisedEnd,
     /// The number of processes isn't limited.
     ProcessCount,
     /// Processes of the same user outside can be sent signals.
     Signals,
+    /// Memory isn't limited.
+    Memory,
+    /// The size of a file isn't limited.
+    FileSize,
 }
 
 impl Missing {
@@ -70,6 +89,8 @@ impl Missing {
             Self::UnsupervisedEnd => "end with the supervisor",
             Self::ProcessCount => "process count",
             Self::Signals => "signals",
+            Self::Memory => "memory",
+            Self::FileSize => "file size",
         }
     }
 }
@@ -111,14 +132,8 @@ impl fmt::Display for Tried {
 /// What was found on this machine. Each mechanism was tried by running a command in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// A whole cage through `bwrap`.
-    pub bubblewrap: Tried,
-    /// A whole cage through our own user, process, mount, network, IPC and host-name namespaces.
-    pub namespaces: Tried,
-    /// A whole partial cage through Landlock, filter and supervisor; names the interface version.
-    pub landlock: Tried,
-    /// The system-call filter, as part of any of the above.
-    pub seccomp: Tried,
+    /// Every mechanism of this system and how it went, in the order of [`Mechanism::ALL`].
+    pub tried: Vec<(Mechanism, Tried)>,
     /// Landlock's interface version, if the kernel has it.
     pub landlock_abi: Option<u32>,
     /// The mechanism [`spawn`](crate::spawn) uses.
@@ -128,12 +143,22 @@ pub struct Report {
 }
 
 impl Report {
+    /// A report on what was tried; the first that works is chosen. `strength` says what a mechanism enforces.
+    pub(crate) fn of_trials(
+        tried: Vec<(Mechanism, Tried)>,
+        landlock_abi: Option<u32>,
+        strength: impl Fn(Mechanism) -> Strength,
+    ) -> Self {
+        let chosen = tried.iter().find(|(_, tried)| tried.works()).map(|(mechanism, _)| *mechanism);
+        let told = |(mechanism, tried): &(Mechanism, Tried)| format!("{}: {tried}", mechanism.name());
+        let strength = chosen
+            .map_or_else(|| Strength::None(tried.iter().map(told).collect::<Vec<_>>().join("; ")), strength);
+        Self { tried, landlock_abi, chosen, strength }
+    }
+
     /// What was found for one mechanism.
     pub fn of(&self, mechanism: Mechanism) -> &Tried {
-        match mechanism {
-            Mechanism::Bubblewrap => &self.bubblewrap,
-            Mechanism::Namespaces => &self.namespaces,
-            Mechanism::Landlock => &self.landlock,
-        }
+        static ELSEWHERE: LazyLock<Tried> = LazyLock::new(|| Tried::Fails("not on this system".into()));
+        self.tried.iter().find(|(one, _)| *one == mechanism).map_or(&ELSEWHERE, |(_, tried)| tried)
     }
 }

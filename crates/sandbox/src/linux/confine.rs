@@ -87,7 +87,9 @@ fn limit(limits: &PlanLimits, mechanism: Option<Mechanism>) -> rustix::io::Resul
         // Counted in a user namespace of its own.
         Some(Mechanism::Bubblewrap | Mechanism::Namespaces) => limits.processes,
         // Counted with all else this user runs.
-        Some(Mechanism::Landlock) | None => meter::threads_of_this_user().saturating_add(limits.processes),
+        Some(Mechanism::Landlock | Mechanism::Seatbelt | Mechanism::AppContainer) | None => {
+            meter::threads_of_this_user().saturating_add(limits.processes)
+        }
     };
     let wanted = [
         (Resource::Cpu, limits.cpu_s),

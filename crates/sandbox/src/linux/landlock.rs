@@ -29,12 +29,8 @@ pub(crate) fn version() -> Option<u32> {
 
 /// What a cage without namespaces lacks with this version.
 pub(crate) fn missing(version: u32) -> Vec<Missing> {
-    let mut missing = vec![
-        Missing::FileNames,
-        Missing::ReadOnlyParts,
-        Missing::Attributes,
-        Missing::UnsupervisedEnd,
-    ];
+    let mut missing =
+        vec![Missing::FileNames, Missing::ReadOnlyParts, Missing::Attributes, Missing::UnsupervisedEnd];
     if version < WITH_SCOPES {
         missing.push(Missing::Signals);
     }

@@ -65,7 +65,9 @@ pub(crate) fn run() -> i32 {
             offer_to_the_kernel();
             under_bwrap(&line, &plan)
         }
-        Some(Mechanism::Landlock) | None => supervised(&line, plan),
+        Some(Mechanism::Landlock | Mechanism::Seatbelt | Mechanism::AppContainer) | None => {
+            supervised(&line, plan)
+        }
     };
     match outcome {
         Ok(()) => 0,

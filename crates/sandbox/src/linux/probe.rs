@@ -10,7 +10,7 @@ use super::spawn::{spawn_laid_out, strength_of};
 use super::{bwrap, landlock};
 use crate::caged::Exit;
 use crate::profile::{CommandSpec, Network};
-use crate::strength::{Mechanism, Report, Strength, Tried};
+use crate::strength::{Mechanism, Report, Tried};
 
 /// What this machine can do.
 pub(crate) fn probe() -> &'static Report {
@@ -29,24 +29,13 @@ fn find_out() -> Report {
     let namespaces =
         try_out(Mechanism::Namespaces, format!("user, process, mount, network and IPC, {second}"));
     let alone = try_out(Mechanism::Landlock, second);
-    let tried = [
-        (Mechanism::Bubblewrap, &bubblewrap),
-        (Mechanism::Namespaces, &namespaces),
-        (Mechanism::Landlock, &alone),
+    let tried = vec![
+        (Mechanism::Bubblewrap, bubblewrap),
+        (Mechanism::Namespaces, namespaces),
+        (Mechanism::Landlock, alone),
     ];
-    let chosen = tried.iter().find(|(_, tried)| tried.works()).map(|(mechanism, _)| *mechanism);
-    let strength = match chosen {
-        Some(mechanism) => strength_of(mechanism),
-        None => Strength::None(
-            tried.map(|(mechanism, tried)| format!("{}: {tried}", mechanism.name())).join("; "),
-        ),
-    };
-    // Every mechanism loads the filter or fails, so one that works proves it.
-    let seccomp = match chosen {
-        Some(_) => Tried::Works("sockets, tracing, mounts, namespaces, keys and more are refused".into()),
-        None => Tried::Fails("no cage stood to load it in".into()),
-    };
-    Report { bubblewrap, namespaces, landlock: alone, seccomp, landlock_abi: abi, chosen, strength }
+    // Every mechanism loads the system-call filter or fails, so one that works proves it.
+    Report::of_trials(tried, abi, strength_of)
 }
 
 fn try_out(mechanism: Mechanism, fact: String) -> Tried {

@@ -20,7 +20,7 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use super::layout::{self, Layout};
 use super::wire::{Ear, Ended, Plan, PlanLimits, STOP, Said, hear, tell};
 use super::{bwrap, hook, landlock};
-use crate::caged::{Caged, End, Exit, Leftover, Shared, Stop};
+use crate::caged::{Caged, End, Exit, Leftover, Shared, Stop, pipes_of};
 use crate::error::SpawnError;
 use crate::profile::{CommandSpec, Limits, Network, Profile};
 use crate::strength::{Mechanism, Strength};
@@ -45,6 +45,10 @@ pub(crate) fn spawn_in(
     spawn_laid_out(mechanism, layout, Some(profile.limits), profile.network, command)
 }
 
+fn elsewhere(mechanism: Mechanism) -> SpawnError {
+    SpawnError::NoCage(format!("{} is for another system", mechanism.name()))
+}
+
 /// The same from a finished layout.
 pub(crate) fn spawn_laid_out(
     mechanism: Mechanism,
@@ -56,6 +60,7 @@ pub(crate) fn spawn_laid_out(
     let (readable, writable) = match mechanism {
         Mechanism::Bubblewrap | Mechanism::Namespaces => (vec!["/".into()], layout.writable_places()),
         Mechanism::Landlock => layout.real_paths(),
+        Mechanism::Seatbelt | Mechanism::AppContainer => return Err(elsewhere(mechanism)),
     };
     let own_root = mechanism != Mechanism::Landlock;
     let plan = Plan {
@@ -88,6 +93,7 @@ pub(crate) fn strength_of(mechanism: Mechanism) -> Strength {
     match mechanism {
         Mechanism::Bubblewrap | Mechanism::Namespaces => Strength::Full,
         Mechanism::Landlock => Strength::Partial(landlock::missing(landlock::version().unwrap_or(0))),
+        Mechanism::Seatbelt | Mechanism::AppContainer => Strength::None("it is for another system".into()),
     }
 }
 
@@ -138,7 +144,8 @@ fn start(plan: &Plan, strength: Strength) -> Result<Caged, SpawnError> {
             let stop = Stopper::new(socket, &child).map_err(SpawnError::Supervisor);
             let stop = stop.inspect_err(|_| abandon(&ours, &mut child))?;
             let shared = Shared::new(Box::new(stop));
-            let mut caged = Caged::new(&mut child, plan.mechanism, strength, Arc::clone(&shared));
+            let mut caged =
+                Caged::new(pipes_of(&mut child), child.id(), plan.mechanism, strength, Arc::clone(&shared));
             caged.proxy = outlet.map(Into::into);
             wait_aside(reader, child, Arc::clone(&shared)).map_err(|error| {
                 // Nobody listens, so nobody would ever hear the end: the launcher is told to stop all the same.

@@ -41,7 +41,9 @@ fn a_canary_in_the_home_folder_cannot_be_read() {
         // Where there is another root, all of it can be searched; it is small.
         let places = match mechanism {
             Mechanism::Bubblewrap | Mechanism::Namespaces => "--exclude-dir=usr --exclude-dir=proc /",
-            Mechanism::Landlock => canary.path.parent().unwrap().to_str().unwrap(),
+            Mechanism::Landlock | Mechanism::Seatbelt | Mechanism::AppContainer => {
+                canary.path.parent().unwrap().to_str().unwrap()
+            }
         };
         let script = format!(
             "cat {path}; ls -R $(dirname {path}); cp {path} stolen; ln {path} linked; ln -s {path} link; cat link;

@@ -98,7 +98,7 @@ impl Lab {
     pub(crate) fn mechanisms(&self) -> Vec<Mechanism> {
         let report = output(self.helper().arg("probe"));
         let works = |mechanism: &Mechanism| {
-            let line = format!("    {}: Works(", mechanism.name());
+            let line = format!("{}: Works(", mechanism.name());
             report.lines().any(|found| found.starts_with(&line))
         };
         let found: Vec<_> = Mechanism::ALL.into_iter().filter(works).collect();
@@ -121,7 +121,7 @@ pub(crate) fn each_cage(check: impl Fn(&Lab, Mechanism)) {
 pub(crate) fn each_full_cage(check: impl Fn(&Lab, Mechanism)) {
     each_cage(|lab, mechanism| match mechanism {
         Mechanism::Bubblewrap | Mechanism::Namespaces => check(lab, mechanism),
-        Mechanism::Landlock => {}
+        Mechanism::Landlock | Mechanism::Seatbelt | Mechanism::AppContainer => {}
     });
 }
 

@@ -22,12 +22,21 @@ use sandbox::{CommandSpec, Floor, Mechanism, Profile, WriteAccess};
 fn main() {
     let mut args = std::env::args_os().skip(1);
     match args.next().unwrap().to_str().unwrap() {
-        "probe" => println!("{:#?}", sandbox::probe()),
+        "probe" => probe(),
         "host" => host(args),
         #[cfg(target_os = "linux")]
         "attack" => attack::run(&args.map(|arg| arg.into_string().unwrap()).collect::<Vec<_>>()),
         other => panic!("unknown mode {other}"),
     }
+}
+
+/// Prints one line for each mechanism, the choice and the strength.
+fn probe() {
+    let report = sandbox::probe();
+    for (mechanism, tried) in &report.tried {
+        println!("{}: {tried:?}", mechanism.name());
+    }
+    println!("chosen: {:?}\nstrength: {:?}", report.chosen, report.strength);
 }
 
 /// `host HOW WRITE WORKDIR [--ro P] [--rw P] [--hide P] [--env K=V] [--proxy] -- PROGRAM ARGS…`
