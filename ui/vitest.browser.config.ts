@@ -7,6 +7,8 @@ export default defineConfig({
     include: ['browser/**/*.test.ts'],
     globalSetup: ['browser/built.ts'],
     maxWorkers: 2,
+    // Machines that build at the same time are slow to draw.
+    expect: { poll: { timeout: 15_000 } },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

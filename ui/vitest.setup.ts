@@ -19,6 +19,7 @@ globalThis.matchMedia ??= (query: string) =>
     addListener: () => {},
     removeListener: () => {},
   }) as MediaQueryList;
+Element.prototype.scrollIntoView ??= () => {};
 HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement) {
   this.open = true;
 };

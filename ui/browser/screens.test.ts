@@ -65,9 +65,16 @@ test('a request shows its title, its facts and its buttons at once in a window o
     await card.waitFor();
     for (const width of [1280, 900, 520]) {
       await page.setViewportSize({ width, height: 800 });
-      await expect.poll(() => page.evaluate(partsInView), `${lang} ${width}`).toEqual([true, true, true]);
+      await expect
+        .poll(() => page.evaluate(partsInView), { message: `${lang} ${width}` })
+        .toEqual([true, true, true]);
     }
     expect(await card.locator('pre').evaluate((box) => box.scrollHeight > box.clientHeight)).toBe(true);
+    // Saying no grows the card: what is typed into and its button are in view.
+    await card.getByRole('button', { name: /Don’t allow…|不允许…/ }).click();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
+    await expect.poll(() => page.evaluate(reasonInView)).toBe(true);
+    await card.getByRole('button', { name: /Don’t allow…|不允许…/ }).click();
     const allow = card.getByRole('button', { name: /Allow once|允许这一次/ });
     expect(await allow.isEnabled()).toBe(false);
     await card.locator('pre').evaluate((box) => (box.scrollTop = box.scrollHeight));
@@ -76,6 +83,12 @@ test('a request shows its title, its facts and its buttons at once in a window o
     await page.close();
   }
 });
+
+function reasonInView(): boolean {
+  const view = document.querySelector('[role=log]')?.getBoundingClientRect();
+  const row = document.querySelector('article .reason')?.getBoundingClientRect();
+  return view !== undefined && row !== undefined && row.top >= view.top && row.bottom <= view.bottom + 1;
+}
 
 /** Are title, facts and buttons of the request wholly within the conversation's view? */
 function partsInView(): boolean[] {
