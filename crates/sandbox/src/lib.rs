@@ -9,6 +9,8 @@
 //! again with a marked argument, which a function that the C library calls before `main` notices (`linux::hook`).
 
 mod caged;
+#[cfg(any(windows, test))]
+mod container;
 mod error;
 #[cfg(any(all(unix, not(target_os = "linux")), test))]
 mod group;
@@ -22,6 +24,10 @@ mod profile;
 #[cfg(any(target_os = "macos", test))]
 mod seatbelt;
 mod strength;
+#[cfg(windows)]
+mod win;
+#[cfg(windows)]
+mod win_sys;
 
 #[cfg(target_os = "linux")]
 use linux as system;
@@ -30,7 +36,7 @@ use macos as system;
 #[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 use other as system;
 #[cfg(windows)]
-use windows as system;
+use win as system;
 
 use std::path::Path;
 
