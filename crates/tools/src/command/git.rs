@@ -94,8 +94,7 @@ pub(super) fn looks(args: &[String]) -> bool {
     let (Some(name), at) = subcommand(args) else { return false };
     let rest = args.get(at + 1..).unwrap_or_default();
     let Some(look) = look(name).filter(|_| is_here(args)) else { return false };
-    // `%G` in a format and `:(…)` in a path do more than they seem to.
-    let odd = rest.iter().any(|arg| arg.contains("%G") || arg.contains(":("));
+    let odd = rest.iter().any(|arg| verifies(arg) || arg.contains(":("));
     let Some(words) = operands(&look.options, rest).filter(|_| !odd) else { return false };
     let named = words.iter().all(|word| is_name(word));
     match look.words {
@@ -105,6 +104,12 @@ pub(super) fn looks(args: &[String]) -> bool {
         Words::IfListed => named && (words.is_empty() || rest.iter().any(|arg| arg == "--list")),
         Words::Only(only) => words == [only],
     }
+}
+
+/// Does a format ask for a signature? Checking one starts a program.
+fn verifies(arg: &str) -> bool {
+    let sign = |rest: &str| rest.trim_start_matches(['+', '-', ' ']).starts_with('G');
+    arg.split('%').skip(1).any(sign) || arg.to_ascii_lowercase().contains("signature")
 }
 
 /// A revision, a range or a path in the folder.

@@ -3,7 +3,7 @@
 //! Invariant: under the shell that was read, such a command starts nothing outside the table, writes no file, and every
 //! path it names lies below the folder as written; links are the cage's to hold.
 
-use super::reading::{Dialect, Reading, Simple};
+use super::reading::{Dialect, Reading, Simple, Via};
 use super::table::{Operands, entry};
 use super::{git, options, powershell, special};
 use crate::path::RelPath;
@@ -49,6 +49,11 @@ pub(super) fn is_plain(simple: &Simple) -> bool {
 
 fn looks(simple: &Simple) -> bool {
     let (program, args) = (simple.program(), simple.args());
+    // Behind a program it isn't the shell's own any more, but whatever is called so.
+    let own = |via: &Via| matches!(via.program.as_str(), "bash" | "sh" | "dash" | "command" | "time");
+    if program == "cd" && !simple.via.iter().all(own) {
+        return false;
+    }
     match simple.dialect {
         Dialect::PowerShell => return powershell::looks(program, args),
         Dialect::Cmd => return false,

@@ -30,6 +30,12 @@ pub(super) struct Entry {
     pub(super) operands: Operands,
 }
 
+/// Every program in the table.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|entry| entry.name)
+}
+
 /// The program's entry.
 pub(super) fn entry(name: &str) -> Option<&'static Entry> {
     TABLE.iter().find(|entry| entry.name == name)

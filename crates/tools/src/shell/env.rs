@@ -11,7 +11,7 @@ const HANDED_ON: [&str; 5] = ["LANG", "LANGUAGE", "TZ", "USER", "LOGNAME"];
 const WINDOWS: [&str; 6] = ["SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERNAME"];
 
 /// Variables set for every command.
-const SET: [(&str, &str); 16] = [
+const SET: [(&str, &str); 17] = [
     ("TERM", "dumb"),
     ("NO_COLOR", "1"),
     ("PAGER", "cat"),
@@ -23,6 +23,8 @@ const SET: [(&str, &str); 16] = [
     ("VISUAL", "true"),
     ("GIT_EDITOR", "true"),
     ("GIT_TERMINAL_PROMPT", "0"),
+    // Looking at a repository changes nothing in it.
+    ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_ASKPASS", "true"),
     ("SSH_ASKPASS", "true"),
     ("DEBIAN_FRONTEND", "noninteractive"),
@@ -43,6 +45,8 @@ pub(crate) fn scrubbed(ours: impl Iterator<Item = (String, String)>, folder: &Pa
         let name = if cfg!(windows) { name.to_ascii_uppercase() } else { name };
         match name.as_str() {
             "PATH" => path = search_path(&value, folder),
+            // In another encoding the shell would take bytes of one character for part of the next sign.
+            "LANG" | "LC_ALL" | "LC_CTYPE" if !is_unicode(&value) => {}
             name if HANDED_ON.contains(&name) || name.starts_with("LC_") => {
                 env.push((name.to_owned(), value))
             }
@@ -58,6 +62,15 @@ pub(crate) fn scrubbed(ours: impl Iterator<Item = (String, String)>, folder: &Pa
     env.push(("PATH".to_owned(), if path.is_empty() { PATH.to_owned() } else { path }));
     env.sort();
     env
+}
+
+fn is_unicode(locale: &str) -> bool {
+    let encoding = locale
+        .split('@')
+        .next()
+        .and_then(|locale| locale.split_once('.'))
+        .map_or("", |(_, encoding)| encoding);
+    encoding.eq_ignore_ascii_case("utf-8") || encoding.eq_ignore_ascii_case("utf8")
 }
 
 /// Absolute entries outside the folder; a program of the project must be called by its path.
@@ -118,6 +131,9 @@ mod tests {
         check(&[("LANG", "zh_CN.UTF-8")], "LANG", Some("zh_CN.UTF-8"));
         check(&[("LC_ALL", "de_DE.UTF-8")], "LC_ALL", Some("de_DE.UTF-8"));
         check(&[], "LANG", Some("C.UTF-8"));
+        check(&[("LANG", "zh_CN.GB18030"), ("LC_CTYPE", "zh_CN.GBK")], "LANG", Some("C.UTF-8"));
+        check(&[("LANG", "zh_CN.GB18030"), ("LC_CTYPE", "zh_CN.GBK")], "LC_CTYPE", None);
+        check(&[("LC_ALL", "C")], "LC_ALL", None);
         check(&[], "TERM", Some("dumb"));
     }
 }

@@ -4,7 +4,13 @@
 
 mod attacks;
 mod cards;
+#[cfg(target_os = "linux")]
+mod made;
+#[cfg(target_os = "linux")]
+mod oracle;
 mod rules;
+#[cfg(target_os = "linux")]
+mod traced;
 
 use super::{Dialect, Doubt, Pattern, Reading, Simple, covers, harmless, read};
 
