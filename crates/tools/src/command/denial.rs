@@ -3,10 +3,10 @@
 //! Unlike a grant, a denial looks through options, wrappers, folders and nested shells, and errs on the side of no.
 //! Invariant: adding words around a denied command never turns it into one that runs unasked.
 
-use super::git;
-use super::kinds::{is_interpreter, known_as};
+use super::kinds::known_as;
 use super::pattern::Pattern;
 use super::reading::{Reading, Simple};
+use super::{git, special, table};
 
 /// What the denials say of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,8 +63,11 @@ fn one(simple: &Simple, pattern: &Pattern, program: &str) -> Grade {
     }
     let name = known_as(simple.program());
     if name != program {
-        let text = || simple.args().iter().any(|arg| mentions(&pieces(arg), program));
-        return if is_interpreter(&name) && text() { Grade::Perhaps } else { Grade::No };
+        // Programs that look take it for text; of any other we don't know that it isn't started.
+        let looks =
+            table::entry(simple.program()).is_some() || special::looks(simple.program(), &[]).is_some();
+        let mentioned = || simple.args().iter().any(|arg| mentions(&pieces(arg), program));
+        return if !looks && mentioned() { Grade::Perhaps } else { Grade::No };
     }
     if matches!(pattern, Pattern::Exact(_)) {
         return if simple.args() == words { Grade::Yes } else { Grade::No };

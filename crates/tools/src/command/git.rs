@@ -12,8 +12,18 @@ pub(super) fn is_git(simple: &Simple) -> bool {
 }
 
 /// Options in front of the subcommand that take the next word.
-const GLOBAL_VALUED: [&str; 8] =
-    ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--config-env"];
+const GLOBAL_VALUED: [&str; 10] = [
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--exec-path",
+    "--super-prefix",
+    "--config-env",
+    "--attr-source",
+    "--shallow-file",
+];
 /// Those that change nothing but how it prints.
 const GLOBAL_HARMLESS: [&str; 4] = ["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"];
 

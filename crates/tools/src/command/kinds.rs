@@ -115,8 +115,20 @@ const RUNNERS: [&str; 14] = [
     "screen", "at",
 ];
 
-const DELETERS: [&str; 10] =
-    ["rm", "rmdir", "unlink", "shred", "srm", "trash", "del", "erase", "rd", "remove-item"];
+const DELETERS: [&str; 12] = [
+    "rm",
+    "rmdir",
+    "unlink",
+    "shred",
+    "srm",
+    "trash",
+    "del",
+    "erase",
+    "rd",
+    "remove-item",
+    "ri",
+    "clear-content",
+];
 
 /// Does it run the text or files given to it?
 pub(super) fn is_interpreter(name: &str) -> bool {
@@ -126,6 +138,11 @@ pub(super) fn is_interpreter(name: &str) -> bool {
 /// Would a rule for this program be a rule for anything? Then it is granted word for word only.
 pub(super) fn is_exact_only(name: &str) -> bool {
     is_interpreter(name) || FETCHERS.contains(&name) || WRAPPERS.contains(&name) || RUNNERS.contains(&name)
+}
+
+/// Does it start another program? What of them remains in a reading wasn't looked through.
+pub(super) fn is_wrapper(name: &str) -> bool {
+    WRAPPERS.contains(&name)
 }
 
 /// Is it a shell whose `-c` text we read?

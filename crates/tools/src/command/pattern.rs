@@ -5,7 +5,7 @@
 //! isn't covered leaves the whole line uncovered. The check is here, not in the making: a rule from a file gains nothing.
 
 use super::harmless::{harmless_one, inside, is_plain};
-use super::kinds::{deletes, is_exact_only, is_interpreter, known_as, publishes};
+use super::kinds::{deletes, is_exact_only, is_interpreter, is_wrapper, known_as, publishes};
 use super::reading::{Joint, Reading, Simple};
 use super::{git, special, table};
 use serde::{Deserialize, Serialize};
@@ -42,9 +42,6 @@ const KINDS: [(&str, &[&str]); 19] = [
     ("jest", &[]),
     ("vitest", &[]),
 ];
-
-/// Programs that act as somebody else: no rule, word for word or not.
-const NEVER: [&str; 7] = ["sudo", "doas", "su", "runuser", "pkexec", "chroot", "nsenter"];
 
 /// Pieces of options that make a program run, load, fetch or write something else.
 const RISKY: [&str; 30] = [
@@ -139,7 +136,9 @@ fn may_be_ruled(simple: &Simple) -> bool {
     let name = known_as(simple.program());
     // An interpreter without a script runs what it reads.
     let fed = is_interpreter(&name) && (simple.joint == Joint::Pipe || simple.argv.len() < 2);
-    !NEVER.contains(&name.as_str()) && !deletes(&simple.argv) && !publishes(&simple.argv) && !fed
+    // A wrapper that is still there wasn't looked through: what it starts could be anything. `env` alone only prints.
+    let hides = is_wrapper(&name) && simple.argv.len() > 1;
+    !hides && !deletes(&simple.argv) && !publishes(&simple.argv) && !fed
 }
 
 /// Is the command, by its own options, still of the kind that it seems to be?

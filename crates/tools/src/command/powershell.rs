@@ -79,7 +79,8 @@ fn lex(text: &str) -> Result<Lexed, Why> {
                 start = at;
             }
             Some(_) => {
-                let (word, len) = word(rest).map_err(|doubt| Why::at(doubt, at, at + 1))?;
+                let (word, len) =
+                    word(rest).map_err(|doubt| Why::at(doubt, at, at + ch.map_or(1, char::len_utf8)))?;
                 if argv.is_empty() {
                     start = at;
                 }

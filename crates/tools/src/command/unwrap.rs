@@ -137,9 +137,10 @@ pub(super) fn unwrap(written: Written, dialect: Dialect, depth: usize) -> Result
 
 /// Takes the first words off, and notes the program they named.
 fn strip(simple: &mut Simple, words: usize, transparent: bool) {
-    // One that is named by a path could be anything.
-    let transparent = transparent && !simple.program().contains('/');
-    simple.via.push(Via { program: known_as(simple.program()), transparent });
+    // Named by a path, or in other letters, it could be anything.
+    let name = known_as(simple.program());
+    let transparent = transparent && simple.program() == name;
+    simple.via.push(Via { program: name, transparent });
     simple.argv.drain(..words.min(simple.argv.len()));
 }
 
@@ -207,18 +208,19 @@ fn shell(mut simple: Simple, name: &str, dialect: Dialect, depth: usize) -> Resu
     let mut transparent = true;
     let text = loop {
         match args.get(at).map(String::as_str) {
-            Some("-o") if matches!(args.get(at + 1).map(String::as_str), Some("pipefail" | "errexit")) => {
-                at += 2
-            }
             Some(flags) if is_flags(flags) => {
                 // A login shell reads files of the person's first.
                 transparent &= !flags.contains('l');
                 at += 1;
-                match flags.contains('c') {
-                    // `-euo pipefail -c` and `-euo pipefail`: the option's name comes before the text.
-                    _ if flags.ends_with('o') => at += 1,
-                    true => break args.get(at).cloned(),
-                    false => {}
+                // `-euo pipefail -c`: the option's name comes before the text.
+                if flags.ends_with('o') {
+                    let name = args.get(at).map(String::as_str);
+                    if !matches!(name, Some("pipefail" | "errexit" | "nounset")) {
+                        return fail(Doubt::Wrapper, &simple);
+                    }
+                    at += 1;
+                } else if flags.contains('c') {
+                    break args.get(at).cloned();
                 }
             }
             // A script, or nothing: a program of its own, granted word for word only.
@@ -227,7 +229,7 @@ fn shell(mut simple: Simple, name: &str, dialect: Dialect, depth: usize) -> Resu
     };
     let more = args.len() > at + 1;
     let Some(text) = text else { return fail(Doubt::Wrapper, &simple) };
-    // Words behind the text, and an option whose name we skipped in a bundle with `-c`, aren't read.
+    // Words behind the text stand for `$0`, `$1`: they are only of use to what isn't understood anyway.
     if more {
         return fail(Doubt::Wrapper, &simple);
     }

@@ -90,6 +90,20 @@ fn a02_too_long_or_too_deep_is_not_read() {
     assert_eq!(doubt(&nested, Dialect::Bash), Doubt::TooLarge);
 }
 
+proptest::proptest! {
+    #[test]
+    fn a02_any_text_is_read_without_a_fault(text in "[a-z $`'\"\\\\(){}<>|&;\n\t#!~=*?é笔\u{202e}-]{0,40}") {
+        for dialect in [Dialect::Bash, Dialect::Sh, Dialect::PowerShell, Dialect::Cmd] {
+            if let Reading::Unclear { why, .. } = read(&text, dialect) {
+                assert!(!why.is_empty());
+                for one in why {
+                    assert!(text.get(one.span.start..one.span.end).is_some(), "{one:?} lies in the text");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a04_find_that_does_more_than_find_asks() {
     for text in [
@@ -238,6 +252,11 @@ fn a13_options_in_disguise_ask() {
         "git log '--pretty=format:% GK'",
         "git tag --format='%(signature)'",
         "nice cd src",
+        // Found by the made commands: a backslash is a letter of the name here, and no folder.
+        "\\\\command date -u",
+        "TIMEOUT 5 ls",
+        "./timeout 5 ls",
+        "/usr/bin/env ls",
         "git -c core.pager=id log",
         "git -C ../x log",
         "git -C sub diff",

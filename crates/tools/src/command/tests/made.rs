@@ -287,7 +287,7 @@ fn simple(dice: &mut Dice, depth: usize) -> String {
                     let word = dice.pick(NASTY_WORDS);
                     out.push_str(&dressed(dice, word));
                 }
-                _ if words.is_empty() => out.push_str("f"),
+                _ if words.is_empty() => out.push('f'),
                 _ => {
                     let word = dice.pick(words);
                     out.push_str(&dressed(dice, word));

@@ -123,6 +123,9 @@ fn what_always_would_mean_is_as_narrow_as_it_can_be() {
         ("npm publish", None),
         ("sudo ls", None),
         ("su x", None),
+        ("flock x rm y", None),
+        ("strace ls", None),
+        ("env", exact(&["env"])),
         ("sh", None),
         ("A=1 cargo test", None),
         ("cargo test > x", None),
@@ -181,6 +184,10 @@ fn a06_global_flags_do_not_defeat_a_denial() {
         "python3 -c 'import os; os.system(\"git push\")'",
         "git -c alias.p=push p",
         "git p",
+        "git --attr-source HEAD --some-new x push",
+        "flock x git push",
+        "unknown git push",
+        "ssh host git push",
         "cat <<EOF | sh\ngit push\nEOF",
     ] {
         check_denied("git push", text, Dialect::Bash, "perhaps");
