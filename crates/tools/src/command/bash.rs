@@ -224,8 +224,7 @@ fn redirect(arrow: Arrow, target: &Word, dialect: Dialect) -> Result<Vec<Redirec
         }
         Arrow::Duplicate => return fail(Doubt::Redirection),
         // A POSIX shell takes the first sign for work in the background.
-        Arrow::WriteBoth | Arrow::AppendBoth if dialect == Dialect::Sh => return fail(Doubt::Redirection),
+        Arrow::WriteBoth if dialect == Dialect::Sh => return fail(Doubt::Redirection),
         Arrow::WriteBoth => vec![to(RedirectKind::Write), errors],
-        Arrow::AppendBoth => vec![to(RedirectKind::Append), errors],
     })
 }

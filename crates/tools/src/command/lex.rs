@@ -36,9 +36,8 @@ pub(super) enum Arrow {
     Write,
     Append,
     Duplicate,
-    /// `&>` and `&>>`: output and errors.
+    /// `&>`: output and errors.
     WriteBoth,
-    AppendBoth,
 }
 
 /// A word.
@@ -101,6 +100,8 @@ impl Lexer<'_> {
         let rest = self.rest();
         // Longest first.
         let refused = [
+            // Older versions of bash take its first sign for work in the background.
+            ("&>>", Doubt::Redirection),
             ("<<", Doubt::HereDocument),
             ("<(", Doubt::Substitution),
             (">(", Doubt::Substitution),
@@ -118,7 +119,6 @@ impl Lexer<'_> {
             return Err(self.doubt(*doubt, sign.len()));
         }
         let arrows = [
-            ("&>>", Arrow::AppendBoth),
             ("&>", Arrow::WriteBoth),
             (">>", Arrow::Append),
             (">&", Arrow::Duplicate),

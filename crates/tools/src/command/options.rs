@@ -30,16 +30,16 @@ pub(super) fn operands<'a>(options: &Options, args: &'a [String]) -> Option<Vec<
                 options.long.iter().any(|one| one.strip_prefix("--") == Some(&format!("{name}{ending}")))
             };
             match value {
-                Some(_) if listed("=") || listed("=?") => {}
+                Some(value) if listed("=") || listed("=?") => is_no_way_out(value)?,
                 None if listed("") || listed("=?") => {}
-                None if listed("=") => {
-                    args.next()?;
-                }
+                None if listed("=") => is_no_way_out(args.next()?)?,
                 _ => return None,
             }
         } else if arg.len() > 1 && arg.starts_with('-') {
-            if short(options, arg.get(1..)?)? {
-                args.next()?;
+            match short(options, arg.get(1..)?)? {
+                Value::None => {}
+                Value::Here(value) => is_no_way_out(value)?,
+                Value::Next => is_no_way_out(args.next()?)?,
             }
         } else {
             out.push(arg);
@@ -48,15 +48,32 @@ pub(super) fn operands<'a>(options: &Options, args: &'a [String]) -> Option<Vec<
     Some(out)
 }
 
-/// A cluster of short options: does it take the next word?
-fn short(options: &Options, cluster: &str) -> Option<bool> {
+/// Where the value of a cluster's last option is.
+enum Value<'a> {
+    None,
+    Here(&'a str),
+    Next,
+}
+
+/// A cluster of short options.
+fn short<'a>(options: &Options, cluster: &'a str) -> Option<Value<'a>> {
     for (at, ch) in cluster.char_indices() {
         if options.valued.contains(ch) {
-            return Some(at + ch.len_utf8() == cluster.len());
+            let rest = cluster.get(at + ch.len_utf8()..).filter(|rest| !rest.is_empty());
+            return Some(rest.map_or(Value::Next, Value::Here));
         }
         if !options.flags.contains(ch) {
             return None;
         }
     }
-    Some(false)
+    Some(Value::None)
+}
+
+/// No listed value is a path. Another version of the program may take the word for an operand, though, so that what would
+/// lead out of the folder is refused; a single slash is a separator.
+fn is_no_way_out(value: &str) -> Option<()> {
+    let out = (value.starts_with('/') && value.len() > 1)
+        || value.starts_with('~')
+        || value.split('/').any(|part| part == "..");
+    (!out).then_some(())
 }

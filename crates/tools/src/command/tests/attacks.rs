@@ -51,6 +51,7 @@ fn a02_nothing_that_expands_is_understood() {
         ("exec 3</dev/tcp/a/80", Doubt::Redirection),
         ("cat </dev/tcp/sink/80", Doubt::NetworkDevice),
         ("ls > ''", Doubt::Redirection),
+        ("ls &>> f", Doubt::Redirection),
         ("ls 5>f", Doubt::Redirection),
         ("ls <>f", Doubt::Redirection),
         ("echo 'a", Doubt::Quote),
@@ -252,6 +253,9 @@ fn a13_options_in_disguise_ask() {
         "git log '--pretty=format:% GK'",
         "git tag --format='%(signature)'",
         "nice cd src",
+        "ls -I /etc",
+        "git diff -U /etc/passwd x",
+        "git log --since=../../x",
         // Found by the made commands: a backslash is a letter of the name here, and no folder.
         "\\\\command date -u",
         "TIMEOUT 5 ls",
