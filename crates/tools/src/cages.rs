@@ -6,8 +6,9 @@
 use crate::launch::{Ended, Exit, Hold, LaunchError, Launcher, Order, Reach, Running};
 use crate::network::{Bounds, Direct, Proxy, Used, Way};
 use crate::policy::Cage;
-use sandbox::{CommandSpec, Floor, Network, Profile, Strength, WriteAccess};
+use sandbox::{CommandSpec, Floor, Network, Overrun, Profile, Strength, WriteAccess};
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ impl Launcher for Cages {
 impl Cages {
     /// As [`Launcher::launch`], with another way to the network.
     pub(crate) fn launch_by(self, order: &Order, way: Arc<dyn Way>) -> Result<Box<dyn Running>, LaunchError> {
+        let is_absent = |path: &&PathBuf| path.symlink_metadata().is_err();
+        let absent = order.keep.iter().filter(is_absent).cloned().collect();
         let command = CommandSpec {
             program: order.program.clone(),
             args: order.args.iter().map(Into::into).collect(),
@@ -63,13 +66,15 @@ impl Cages {
             }
             (Reach::Hosts(_) | Reach::Nothing, _) => None,
         };
-        Ok(Box::new(Held { caged, proxy }))
+        Ok(Box::new(Held { caged, proxy, absent }))
     }
 }
 
 struct Held {
     caged: sandbox::Caged,
     proxy: Option<Proxy>,
+    /// What was to be kept and wasn't there.
+    absent: Vec<PathBuf>,
 }
 
 impl Running for Held {
@@ -85,13 +90,27 @@ impl Running for Held {
         Some(ended(self.caged.kill()))
     }
 
+    fn made(&self) -> Vec<PathBuf> {
+        self.absent.iter().filter(|path| path.symlink_metadata().is_ok()).cloned().collect()
+    }
+
+    fn over(&self) -> Option<&'static str> {
+        Some(match self.caged.try_wait()?.over? {
+            Overrun::Memory => "memory",
+            Overrun::Processes => "processes",
+        })
+    }
+
     fn used(&self) -> Vec<Used> {
         self.proxy.as_ref().map(Proxy::used).unwrap_or_default()
     }
 }
 
 fn ended(end: sandbox::End) -> Ended {
+    const KILL: i32 = 9;
     let exit = match end.exit {
+        // Not by us: the cage ended it for what it used.
+        sandbox::Exit::Killed if end.over.is_some() => Exit::Signal(KILL),
         sandbox::Exit::Code(code) => Exit::Code(code),
         sandbox::Exit::Signal(signal) => Exit::Signal(signal),
         sandbox::Exit::Killed => Exit::Killed,

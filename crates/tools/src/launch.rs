@@ -72,6 +72,14 @@ pub trait Running: Send + Sync {
     fn wait_timeout(&self, limit: Duration) -> Option<Ended>;
     /// Ends the tree and waits until nothing of it is left; `None` when that couldn't be confirmed.
     fn kill(&self) -> Option<Ended>;
+    /// Paths of [`Order::keep`] that it made: they weren't there when it started, so they couldn't be held.
+    fn made(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+    /// Which bound for the whole command it crossed, if it was ended for that, e.g. `memory`.
+    fn over(&self) -> Option<&'static str> {
+        None
+    }
     /// What it asked of the network so far, granted or refused.
     fn used(&self) -> Vec<Used> {
         Vec::new()

@@ -9,6 +9,7 @@ use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::launch::{Ended, Exit, Hold, Order, Reach, Running};
 use crate::limits::{COMMAND_TEXT_BYTES, Limits};
+use crate::network::Outcome;
 use crate::path::protected_from_commands;
 use crate::policy::Cage;
 use crate::shell::env::scrubbed;
@@ -201,6 +202,7 @@ fn run(order: &Order, ctx: &Ctx) -> Result<Raw, Trouble> {
         None => channel().1,
     };
     let (why, ended) = watch(&*running, &tap, ctx);
+    let asides = asides(&*running, ctx);
     drop(running);
     // Every writer has ended, so the pipe's end is near; a process that escaped an uncaged tree can't hold us.
     let lost = match (&ended, read.recv_timeout(DRAIN)) {
@@ -208,7 +210,8 @@ fn run(order: &Order, ctx: &Ctx) -> Result<Raw, Trouble> {
         (_, Ok(Ok(())) | Err(RecvTimeoutError::Disconnected)) => false,
         (_, Err(RecvTimeoutError::Timeout)) => true,
     };
-    let raw = result(&mut locked(&tap).spool, ended.as_ref(), lost, ctx)?;
+    let mut raw = result(&mut locked(&tap).spool, ended.as_ref(), lost, ctx)?;
+    asides.iter().for_each(|line| raw.text.push_str(&format!("\n[{line}]")));
     match (why, ended.map(|ended| ended.exit)) {
         (_, None | Some(Exit::Lost)) => Err(Trouble::Unconfirmed(raw)),
         (_, Some(Exit::NotStarted(why))) => {
@@ -291,6 +294,29 @@ fn reader(mut pipe: File, tap: Arc<Mutex<Tap>>) -> Receiver<io::Result<()>> {
         let _ = done.send(read);
     });
     receiver
+}
+
+/// What else is worth a line: a bound that was crossed, protected names it made, sites it was refused.
+fn asides(running: &dyn Running, ctx: &Ctx) -> Vec<String> {
+    const SITES: usize = 8;
+    let mut lines = Vec::new();
+    if let Some(what) = running.over() {
+        lines.push(format!("ended: all its processes together used more {what} than a command may"));
+    }
+    let made = running.made();
+    if !made.is_empty() {
+        let name = |path: &PathBuf| path.strip_prefix(ctx.place.path()).unwrap_or(path).display().to_string();
+        let names: Vec<String> = made.iter().map(name).collect();
+        lines.push(format!("made, and obeyed by other programs from now on: {}", names.join(", ")));
+    }
+    let refused = running.used().into_iter().filter_map(|line| match line.outcome {
+        Outcome::Refused(why) if !line.site.is_empty() => Some((line.site, why)),
+        Outcome::Refused(_) | Outcome::Granted => None,
+    });
+    for (site, why) in refused.take(SITES) {
+        lines.push(format!("network: {} refused: {why}", crate::visible::visible(&site).text));
+    }
+    lines
 }
 
 fn result(spool: &mut Spool, ended: Option<&Ended>, lost: bool, ctx: &Ctx) -> Result<Raw, Trouble> {

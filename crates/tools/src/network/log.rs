@@ -50,6 +50,9 @@ pub enum Refusal {
     /// No request a proxy understands.
     #[error("only HTTP, and CONNECT for everything else, is understood")]
     NotUnderstood,
+    /// A tunnel was granted, and a TLS hello in it was for another host, or for none.
+    #[error("inside its tunnel another host was named")]
+    OtherName,
     /// The name leads nowhere, or not in time.
     #[error("its name can't be resolved")]
     Unresolved,

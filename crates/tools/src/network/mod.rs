@@ -6,10 +6,12 @@
 //! every attempt, granted or refused, comes back as data ([`Used`]).
 
 mod address;
+mod hello;
 mod hosts;
 mod log;
 mod proxy;
 mod stream;
+mod tunnel;
 mod way;
 
 #[cfg(test)]

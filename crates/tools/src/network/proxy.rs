@@ -8,6 +8,7 @@ use super::address::not_public;
 use super::hosts::{HostName, Hosts, Site};
 use super::log::{Log, Outcome, Refusal, Used};
 use super::stream::Counted;
+use super::tunnel::carry;
 use super::way::Way;
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
@@ -194,8 +195,13 @@ async fn answer(request: Request<Incoming>, desk: Arc<Desk>, seat: Seat) -> Resp
         let _seat = seat;
         if let Ok(upgraded) = hyper::upgrade::on(request).await {
             let (mut inner, mut outer) = (TokioIo::new(upgraded), upstream);
-            // However it ends, both ends are closed.
-            let _ = while_moving(&desk, tokio::io::copy_bidirectional(&mut inner, &mut outer)).await;
+            let carried = while_moving(&desk, carry(&mut inner, &mut outer, site.host.as_str())).await;
+            // However it ends, both ends are closed; that one is worth a word, before anybody sees the end.
+            if let Some(Err(error)) = carried
+                && error.kind() == io::ErrorKind::PermissionDenied
+            {
+                desk.log.note(&site.to_string(), Outcome::Refused(Refusal::OtherName));
+            }
         }
     });
     Response::new(text(""))
@@ -310,7 +316,9 @@ fn strip(headers: &mut HeaderMap) {
 fn refuse(desk: &Desk, site: &str, refusal: Refusal) -> Response<Body> {
     desk.log.note(site, Outcome::Refused(refusal));
     let status = match refusal {
-        Refusal::NotGranted | Refusal::NotAName | Refusal::NotPublic(_) => StatusCode::FORBIDDEN,
+        Refusal::NotGranted | Refusal::NotAName | Refusal::NotPublic(_) | Refusal::OtherName => {
+            StatusCode::FORBIDDEN
+        }
         Refusal::NotUnderstood => StatusCode::BAD_REQUEST,
         Refusal::Unresolved | Refusal::Unreachable => StatusCode::BAD_GATEWAY,
         Refusal::TooMuch => StatusCode::SERVICE_UNAVAILABLE,

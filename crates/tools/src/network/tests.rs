@@ -340,3 +340,40 @@ fn dropping_the_proxy_ends_its_connections() {
     let _ = tunnel.read_to_end(&mut rest);
     assert!(!String::from_utf8_lossy(&rest).contains("site saw"));
 }
+
+/// Opens a tunnel to `example.com:443`, says `first` in it, and returns what the site saw of it.
+fn through(rig: &Rig, first: &[u8]) -> String {
+    let mut tunnel = TcpStream::connect(rig.at).unwrap();
+    tunnel.write_all(connect_to("example.com:443").as_bytes()).unwrap();
+    let mut reader = BufReader::new(tunnel.try_clone().unwrap());
+    let mut line = String::new();
+    while reader.read_line(&mut line).is_ok_and(|read| read > 2) {}
+    assert!(line.starts_with("HTTP/1.1 200"), "{line}");
+    // In two parts, as networks do.
+    let (one, two) = first.split_at(first.len() / 2);
+    tunnel.write_all(one).unwrap();
+    let _ = tunnel.write_all(two);
+    // The site answers at the end of a line.
+    let _ = tunnel.write_all(b"\r\n\r\n");
+    let mut answer = Vec::new();
+    let _ = reader.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn a51_a_tunnel_carries_no_hello_to_another_host() {
+    let rig = Rig::usual();
+    let hello = |names: &[&str]| super::hello::hello(names, 40);
+    assert!(through(&rig, &hello(&["example.com"])).contains("site saw"));
+    assert!(through(&rig, b"plain").contains("site saw plain"));
+    for names in [&["evil.example"][..], &[], &["example.com", "evil.example"], &["example.com.evil.example"]]
+    {
+        let before = rig.proxy.used().iter().map(|line| line.bytes_up).sum::<u64>();
+        let answer = through(&rig, &hello(names));
+        assert!(!answer.contains("site saw"), "{names:?}: {answer}");
+        let after = rig.proxy.used().iter().map(|line| line.bytes_up).sum::<u64>();
+        assert_eq!(after, before, "{names:?}: bytes reached the server");
+    }
+    let told = |line: &Used| line.outcome == Outcome::Refused(Refusal::OtherName) && line.requests == 4;
+    assert!(rig.proxy.used().iter().any(told), "{:?}", rig.proxy.used());
+}

@@ -125,3 +125,27 @@ print(\"held\", len(held) < 200)
          curl -sS http://example.com/after");
     assert!(printed.contains("held True") && printed.contains("site saw GET /after"), "{printed}");
 }
+
+#[test]
+fn r_pol_08_protected_names_that_a_command_makes_are_told() {
+    let rig = Rig::new();
+    let folder = rig.ctx.place.path().to_owned();
+    std::fs::write(folder.join("CLAUDE.md"), "was there").unwrap();
+    let order = Order {
+        program: "/bin/bash".into(),
+        args: vec![
+            "-c".to_owned(),
+            "mkdir -p .vscode; echo x > AGENTS.md; echo x > CLAUDE.md; echo x > free".to_owned(),
+        ],
+        env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
+        hide: Vec::new(),
+        keep: ["CLAUDE.md", "AGENTS.md", ".vscode", ".git/hooks"].map(|name| folder.join(name)).to_vec(),
+        folder,
+        reach: Reach::Nothing,
+        hold: Hold::Caged,
+    };
+    let running = Cages.launch_by(&order, Town::new(&[]) as _).unwrap();
+    running.wait_timeout(Duration::from_secs(20)).unwrap();
+    let made: Vec<_> = running.made().iter().map(|path| path.file_name().unwrap().to_owned()).collect();
+    assert_eq!(made, ["AGENTS.md", ".vscode"]);
+}
