@@ -51,7 +51,7 @@ fn looks(simple: &Simple) -> bool {
     let (program, args) = (simple.program(), simple.args());
     // Behind a program it isn't the shell's own any more, but whatever is called so.
     let own = |via: &Via| matches!(via.program.as_str(), "bash" | "sh" | "dash" | "command" | "time");
-    if program == "cd" && !simple.via.iter().all(own) {
+    if matches!(program, "cd" | "command") && !simple.via.iter().all(own) {
         return false;
     }
     match simple.dialect {

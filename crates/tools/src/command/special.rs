@@ -18,6 +18,10 @@ pub(super) fn looks(program: &str, args: &[String]) -> Option<bool> {
         "cd" => {
             matches!(args.as_slice(), [path] if !path.starts_with('-') && !path.is_empty() && inside(path))
         }
+        // What is left of it when nothing is started: where a program is.
+        "command" => {
+            matches!(args.as_slice(), ["-v" | "-V", names @ ..] if names.iter().all(|name| !name.starts_with('-')))
+        }
         _ => return None,
     })
 }

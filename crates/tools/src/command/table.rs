@@ -325,6 +325,16 @@ const TABLE: &[Entry] = &[
     row("uname", Nothing, "amnoprsv", "", &["--all", "--kernel-name", "--machine"]),
     row("arch", Nothing, "", "", &[]),
     row("nproc", Nothing, "", "", &["--all"]),
+    row("hexdump", Paths, "bcCdosvx", "ns", &[]),
+    row("strings", Paths, "a", "net", &["--all"]),
+    row("column", Paths, "tnx", "cs", &[]),
+    row(
+        "tree",
+        Paths,
+        "aCdDfFghnpQsu",
+        "ILP",
+        &["--dirsfirst", "--noreport", "--gitignore", "--prune", "--du", "--si"],
+    ),
     row("whoami", Nothing, "", "", &[]),
     row("id", Text, "Ggnruz", "", &["--user", "--group", "--groups", "--name"]),
 ];

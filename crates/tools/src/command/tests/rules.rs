@@ -51,6 +51,8 @@ fn what_only_looks_does_not_ask() {
         "time ls",
         "# what is there\nls # all",
         "command ls",
+        "command -v rg || which rg",
+        "tree -L 2 src",
         "timeout 5 grep x f",
         "r''ev f",
         "\\ls",
