@@ -34,6 +34,15 @@ impl Mechanism {
     #[cfg(not(any(target_os = "macos", windows)))]
     pub const ALL: [Self; 3] = [Self::Bubblewrap, Self::Namespaces, Self::Landlock];
 
+    /// Whether it can leave a proxy as the only way to the network ([`Network::Proxy`](crate::Network::Proxy)). Landlock
+    /// knows ports but no addresses; a Windows container reaches no port of its own machine.
+    pub fn can_proxy(self) -> bool {
+        match self {
+            Self::Bubblewrap | Self::Namespaces | Self::Seatbelt => true,
+            Self::Landlock | Self::AppContainer => false,
+        }
+    }
+
     /// A stable lower-case name for logs and `doctor`.
     pub fn name(self) -> &'static str {
         match self {

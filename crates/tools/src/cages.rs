@@ -6,7 +6,7 @@
 use crate::launch::{Ended, Exit, Hold, LaunchError, Launcher, Order, Reach, Running};
 use crate::network::{Bounds, Direct, Proxy, Used, Way};
 use crate::policy::Cage;
-use sandbox::{CommandSpec, Floor, Network, Overrun, Profile, Strength, WriteAccess};
+use sandbox::{CommandSpec, Floor, Mechanism, Network, Overrun, Profile, Strength, WriteAccess};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,6 +23,10 @@ impl Launcher for Cages {
             Strength::Partial(_) => Cage::Partial,
             Strength::None(_) => Cage::None,
         }
+    }
+
+    fn can_reach_hosts(&self) -> bool {
+        sandbox::probe().chosen.is_some_and(Mechanism::can_proxy)
     }
 
     fn launch(&self, order: &Order) -> Result<Box<dyn Running>, LaunchError> {

@@ -14,6 +14,11 @@ pub trait Launcher: Send + Sync {
     /// What its cages enforce on this machine.
     fn cage(&self) -> Cage;
 
+    /// Whether [`Reach::Hosts`] can be enforced here; where it can't, such an order is refused.
+    fn can_reach_hosts(&self) -> bool {
+        false
+    }
+
     /// Starts it; may block for a moment.
     ///
     /// # Errors

@@ -125,4 +125,8 @@ fn a_cage_without_namespaces_refuses_to_promise_a_proxy() {
     profile.network = Network::Proxy;
     let refused = spawn_in(Mechanism::Landlock, &profile, &CommandSpec::shell("true"));
     assert!(matches!(refused, Err(SpawnError::CannotProxy { .. })), "{refused:?}");
+    for mechanism in lab.mechanisms() {
+        let started = spawn_in(mechanism, &profile, &CommandSpec::shell("true"));
+        assert_eq!(started.is_ok(), mechanism.can_proxy(), "{mechanism:?}: {started:?}");
+    }
 }
