@@ -5,13 +5,19 @@
 //! with its name first. The temporary file is made in the blob folder, so the rename never crosses disks.
 //! Many at once are **staged** ([`crate::staging`]): they get their names together, after one sync.
 
+mod collect;
+
+pub use collect::Collected;
+
 use crate::folder::sync_folder;
 use crate::staging::Staging;
 use domain::digest::Digest;
 use sha2::{Digest as _, Sha256};
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Content up to this size is read whole before anything is written, so that what is kept already costs no write.
@@ -69,12 +75,13 @@ pub(crate) struct Blobs {
     folder: PathBuf,
     temporary: AtomicU64,
     staging: Staging,
+    /// What this process has put, for [`Blobs::collect`].
+    referred: Mutex<HashSet<Digest>>,
 }
 
 impl Blobs {
     pub(crate) fn new(folder: PathBuf) -> Self {
-        let staging = Staging::default();
-        Self { folder, temporary: AtomicU64::new(0), staging }
+        Self { folder, temporary: AtomicU64::new(0), staging: Staging::default(), referred: Mutex::default() }
     }
 
     fn path(&self, digest: &Digest) -> (PathBuf, PathBuf) {
@@ -87,6 +94,7 @@ impl Blobs {
     /// Keeps these bytes and gives their name.
     pub(crate) fn put(&self, bytes: &[u8]) -> Result<Digest, BlobError> {
         let digest = Digest::of(bytes);
+        self.refer(&digest);
         let (shard, path) = self.path(&digest);
         // A file that is there is compared, not trusted: a damaged one is replaced by the same content.
         if fs::read(&path).is_ok_and(|found| found == bytes) {
@@ -154,6 +162,7 @@ impl Blobs {
 
     /// Is it kept, or about to be? A file of another size is damaged and written again.
     fn has(&self, digest: &Digest, bytes: u64) -> bool {
+        self.refer(digest);
         let (_, path) = self.path(digest);
         self.staging.has(digest)
             || fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == bytes)

@@ -29,7 +29,7 @@ mod writer;
 
 pub use announce::{Announcement, Keep, Notice, QUEUE, Subscription};
 pub use append::{Append, Durability, MAX_EVENT_BYTES, MAX_EVENTS};
-pub use blobs::{BlobError, Staged};
+pub use blobs::{BlobError, Collected, Staged};
 pub use connection::WAL_ALARM_BYTES;
 pub use damage::{Damage, Salvage};
 pub use error::{AppendError, OpenError, ReadError};

@@ -6,7 +6,7 @@
 
 use crate::announce::{Announcement, Announcer, Keep, Subscription};
 use crate::append::{Append, Durability};
-use crate::blobs::{BlobError, Staged};
+use crate::blobs::{BlobError, Collected, Staged};
 use crate::error::{AppendError, OpenError, ReadError};
 use crate::folded::Kept;
 use crate::folder::DataFolder;
@@ -250,6 +250,20 @@ impl StoreHandle {
     /// When syncing or naming fails; what isn't settled stays staged.
     pub fn settle_blobs(&self) -> Result<(), BlobError> {
         self.reader.blobs().settle()
+    }
+
+    /// Removes the blobs that `keep` doesn't name and that were written before `before`, the start of the grace period.
+    /// What this process has put stays, whatever `keep` says. `keep` has to name all that the log and the last revision
+    /// of each folder refer to.
+    ///
+    /// # Errors
+    /// When a file can't be looked at or removed; what is gone by then is gone.
+    pub fn collect_blobs(
+        &self,
+        keep: &dyn Fn(&Digest) -> bool,
+        before: std::time::SystemTime,
+    ) -> Result<Collected, BlobError> {
+        self.reader.blobs().collect(keep, before)
     }
 
     /// Changes a folder or a setting.

@@ -68,7 +68,7 @@ fn x24_the_blob_folder_may_be_on_another_disk() {
 fn i20_staged_blobs_get_their_names_together_and_once() {
     let dir = tempfile::tempdir().expect("a folder");
     let store = open(dir.path());
-    let long = vec![7u8; 3 << 20];
+    let long = vec![7u8; (1 << 20) + 7];
     let contents: Vec<Vec<u8>> = (0..100u32).map(|n| n.to_be_bytes().to_vec()).chain([long]).collect();
     let mut names = Vec::new();
     for content in &contents {
@@ -105,10 +105,10 @@ fn i20_a_stream_that_breaks_leaves_nothing() {
     let dir = tempfile::tempdir().expect("a folder");
     let store = open(dir.path());
     assert!(store.put_blob_stream(&mut Breaks(10)).is_err());
-    assert!(store.put_blob_stream(&mut Breaks(5 << 20)).is_err());
+    assert!(store.put_blob_stream(&mut Breaks((1 << 20) + 5)).is_err());
     assert_eq!(fs::read_dir(dir.path().join("blobs")).expect("a folder").count(), 0);
-    let digest = store.put_blob_stream(&mut &vec![1; 5 << 20][..]).expect("keeps");
-    assert_eq!(store.blob(&digest).expect("reads"), vec![1; 5 << 20]);
+    let digest = store.put_blob_stream(&mut &vec![1; (1 << 20) + 5][..]).expect("keeps");
+    assert_eq!(store.blob(&digest).expect("reads"), vec![1; (1 << 20) + 5]);
 }
 
 #[cfg(unix)]
@@ -121,4 +121,33 @@ fn x24_a_staged_blob_mends_one_of_another_size() {
     assert!(store.stage_blob(&mut &b"content"[..]).expect("stages").new);
     store.settle_blobs().expect("settles");
     assert_eq!(store.blob(&digest).expect("reads"), b"content");
+}
+
+#[test]
+fn i20_only_old_blobs_nobody_refers_to_are_collected() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let name = |content: &[u8]| Digest::of(content);
+    {
+        let store = open(dir.path());
+        for content in [b"kept", b"once", b"used"] {
+            store.put_blob(content).expect("keeps");
+        }
+        fs::write(dir.path().join("blobs/.new-1-1"), b"half").expect("left by a killed put");
+        let all = store.collect_blobs(&|_| false, later()).expect("collects");
+        assert_eq!((all.files, all.bytes), (1, 4), "what this process has put stays");
+    }
+    let store = open(dir.path());
+    let keep = |digest: &Digest| *digest == name(b"kept");
+    let none = store.collect_blobs(&keep, std::time::UNIX_EPOCH).expect("collects");
+    assert_eq!(none.files, 0, "nothing is as old as that");
+    store.stage_blob(&mut &b"used"[..]).expect("is there already");
+    let collected = store.collect_blobs(&keep, later()).expect("collects");
+    assert_eq!((collected.files, collected.bytes), (1, 4));
+    let held = [&b"kept"[..], b"once", b"used"].map(|one| store.holds_blob(&name(one)).expect("looks"));
+    assert_eq!(held, [true, false, true]);
+}
+
+/// After everything this test writes.
+fn later() -> std::time::SystemTime {
+    std::time::UNIX_EPOCH + std::time::Duration::from_secs(1 << 35)
 }
