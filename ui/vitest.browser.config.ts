@@ -9,7 +9,7 @@ export default defineConfig({
     maxWorkers: 2,
     // Machines that build at the same time are slow to draw.
     expect: { poll: { timeout: 15_000 } },
-    testTimeout: 120_000,
+    testTimeout: 180_000,
     hookTimeout: 120_000,
   },
 });

@@ -20,8 +20,8 @@ async function violations(page: Page, rules: 'all' | 'contrast'): Promise<string
   }, rules);
 }
 
-test('every screen is accessible and quiet, in both themes', async () => {
-  for (const screen of SCREENS) {
+for (const screen of SCREENS) {
+  test(`accessible and quiet, in both themes: ${screen.name}`, async () => {
     const { page, evidence } = await stage.show(`theme=light&${screen.query}`);
     // Colours must not be judged half way.
     await page.emulateMedia({ reducedMotion: 'reduce' });
@@ -43,5 +43,5 @@ test('every screen is accessible and quiet, in both themes', async () => {
     expect(await violations(page, 'contrast'), `${screen.name}, dark`).toEqual([]);
     expect(evidence, screen.name).toEqual([]);
     await page.close();
-  }
-});
+  });
+}

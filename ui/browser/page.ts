@@ -44,6 +44,8 @@ export class Stage {
   async show(query: string, width = 1360, height = 860, before: () => void = () => {}): Promise<Shown> {
     if (!this.#context) throw new Error('the stage is not open');
     const page = await this.#context.newPage();
+    // Patient: machines that build at the same time are slow to draw, and only what never comes is wrong.
+    page.setDefaultTimeout(90_000);
     await page.setViewportSize({ width, height });
     // Pages share a cache, but nothing they wrote: a page begins without it, a reload keeps it.
     await page.addInitScript(() => {

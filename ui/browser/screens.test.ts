@@ -22,8 +22,8 @@ async function misfits(page: Page) {
 
 const WIDTHS = [1360, 1000, 760, 480];
 
-test('every screen works with the frozen prototype of the window, whole at any width', async () => {
-  for (const screen of SCREENS) {
+for (const screen of SCREENS) {
+  test(`works with the frozen prototype of the window, whole at any width: ${screen.name}`, async () => {
     const { page, evidence } = await stage.show(`lang=en&${screen.query}`, 1360, 860, () => {
       Object.freeze(Object.prototype);
     });
@@ -36,8 +36,8 @@ test('every screen works with the frozen prototype of the window, whole at any w
     }
     expect(evidence, screen.name).toEqual([]);
     await page.close();
-  }
-});
+  });
+}
 
 test('nothing is cut off or pushed out in Chinese either', async () => {
   for (const query of ['empty=1', 'only=ses_approval', 'only=ses_done']) {
