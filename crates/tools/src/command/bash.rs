@@ -59,6 +59,9 @@ pub(super) struct Written {
     pub(super) head: usize,
 }
 
+/// Most commands on one line: a pipe starts all of them at once, and nobody would read more.
+const MAX_COMMANDS: usize = 64;
+
 /// Words that begin something else than a simple command, when they are bare.
 const KEYWORDS: [&str; 19] = [
     "if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do", "done",
@@ -137,6 +140,7 @@ fn commands(text: &str, tokens: Vec<Token>, dialect: Dialect) -> Result<Vec<Writ
     match owed {
         Some(span) => Err(Why { doubt: Doubt::Syntax, span }),
         None if out.is_empty() => Err(Why::all(Doubt::Empty, text)),
+        None if out.len() > MAX_COMMANDS => Err(Why::all(Doubt::TooLarge, text)),
         None => Ok(out),
     }
 }

@@ -152,7 +152,7 @@ fn collect(node: &Node<'_>, joint: Joint, depth: usize, seen: &mut Tree) -> Resu
         "command" => words_of(node, Some(joint), seen),
         "test_command" => {
             seen.heads.push((node.start_byte(), joint));
-            leaves(node, seen);
+            leaves(node, depth, seen)?;
         }
         "file_redirect" => words_of(node, None, seen),
         _ => return Err(Why::at(Doubt::Compound, node.start_byte(), node.end_byte())),
@@ -181,14 +181,18 @@ fn words_of(node: &Node<'_>, joint: Option<Joint>, seen: &mut Tree) {
 }
 
 /// All words of a test, its signs included.
-fn leaves(node: &Node<'_>, seen: &mut Tree) {
+fn leaves(node: &Node<'_>, depth: usize, seen: &mut Tree) -> Result<(), Why> {
+    if depth > MAX_DEPTH {
+        return Err(Why::at(Doubt::TooLarge, node.start_byte(), node.end_byte()));
+    }
     let mut cursor = node.walk();
     for child in node.children(&mut cursor) {
         match child.kind() {
-            "unary_expression" | "binary_expression" => leaves(&child, seen),
+            "unary_expression" | "binary_expression" => leaves(&child, depth + 1, seen)?,
             _ => seen.words.push(span(&child)),
         }
     }
+    Ok(())
 }
 
 fn span(node: &Node<'_>) -> Span {

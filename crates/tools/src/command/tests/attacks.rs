@@ -79,6 +79,11 @@ fn a02_too_long_or_too_deep_is_not_read() {
     assert_eq!(doubt(&"echo a; ".repeat(2_000), Dialect::Bash), Doubt::TooLarge);
     check_asks(&"$(".repeat(8_000));
     check_asks(&"(".repeat(16_000));
+    check_asks(&format!("[ {}x ]", "! ".repeat(4_000)));
+    check_asks(&format!("[ x{} ]", " -a x".repeat(2_000)));
+    check_asks(&format!("ls{}", " && ls".repeat(2_000)));
+    check_asks(&format!("ls{}", " | ls".repeat(2_000)));
+    assert_eq!(doubt(&format!("ls{}", " | ls".repeat(64)), Dialect::Bash), Doubt::TooLarge);
     check_asks(&format!("{}ls", "env ".repeat(100)));
     let mut nested = "ls".to_owned();
     for _ in 0..3 {
