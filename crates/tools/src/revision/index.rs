@@ -63,11 +63,9 @@ impl Index {
         std::fs::rename(&temporary, &self.file)
     }
 
-    /// What was known of a file with exactly this stat.
-    pub(super) fn content(&self, folder: &str, name: &str, stat: &Stat) -> Option<Digest> {
-        let known = self.folders.get(folder)?;
-        let at = known.binary_search_by(|one| (*one.name).cmp(name)).ok()?;
-        (known[at].stat == *stat).then_some(known[at].content)
+    /// The known files of a folder, ascending by name.
+    pub(super) fn known(&self, folder: &str) -> &[Known] {
+        self.folders.get(folder).map_or(&[], Vec::as_slice)
     }
 
     /// What the clock of the file system says: the time of a file that was just written.
@@ -82,11 +80,17 @@ impl Index {
     }
 }
 
+/// What was known of a file with exactly this stat.
+pub(super) fn content(known: &[Known], name: &str, stat: &Stat) -> Option<Digest> {
+    let at = known.binary_search_by(|one| (*one.name).cmp(name)).ok()?;
+    (known[at].stat == *stat).then_some(known[at].content)
+}
+
 fn write(index: &Index) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     out.extend_from_slice(&index.last.unwrap_or(Digest::ZERO).0);
     for (path, tree) in &index.trees {
-        let files = index.folders.get(path).map_or(&[][..], Vec::as_slice);
+        let files = index.known(path);
         text(&mut out, path);
         out.extend_from_slice(&tree.0);
         number(&mut out, files.len() as u64);

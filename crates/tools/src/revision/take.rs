@@ -6,7 +6,7 @@
 
 use super::bounds::Bounds;
 use super::content::{self, Read1, Wanted, read_all};
-use super::index::{Index, Known};
+use super::index::{self, Index, Known};
 use super::name::{ROOT, join};
 use super::scan::{self, Folder, Found, Item, Kind, scan};
 use super::stat::Stat;
@@ -165,9 +165,10 @@ impl Building<'_> {
     ) -> Result<(), TakeError> {
         let mut wanted = Vec::new();
         for (folder, found) in folders.iter().enumerate() {
+            let known = self.index.known(&found.path);
             for (item, entry) in found.items.iter().enumerate() {
                 let Kind::File { stat, .. } = &entry.kind else { continue };
-                match self.index.content(&found.path, &entry.name, stat) {
+                match index::content(known, &entry.name, stat) {
                     Some(content) => drop(self.contents.insert((folder, item), content)),
                     None => wanted.push(Wanted { folder, item }),
                 }
