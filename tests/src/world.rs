@@ -3,6 +3,7 @@
 use domain::ids::Ids;
 use std::fs::File;
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -49,8 +50,8 @@ impl store::Clock for CountedClock {
     }
 }
 
-/// A shell that counts: `echo WORDS` prints them, `fail` ends with code 1, `hang` runs until it is killed, everything
-/// else prints nothing.
+/// A shell that counts: `echo WORDS` prints them, `fail` ends with code 1, `hang` runs until it is killed, `make PATH` and
+/// `drop PATH` make and remove a file in the folder, everything else prints nothing.
 pub struct CountingShell {
     /// Where it counts.
     pub world: Arc<World>,
@@ -70,11 +71,22 @@ impl Launcher for CountingShell {
         if let Some(words) = command.strip_prefix("echo ") {
             writeln!(out, "{words}").map_err(|error| LaunchError(error.to_string()))?;
         }
+        act(&order.folder, &command).map_err(|error| LaunchError(error.to_string()))?;
         std::io::Seek::rewind(&mut out).map_err(|error| LaunchError(error.to_string()))?;
         let code = i32::from(command.starts_with("fail"));
         let hangs = command.starts_with("hang");
         Ok(Box::new(Ran { out: Some(out), code, hangs, killed: Mutex::default(), told: Condvar::new() }))
     }
+}
+
+/// What a command does to the folder.
+fn act(folder: &Path, command: &str) -> std::io::Result<()> {
+    if let Some(path) = command.strip_prefix("make ") {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        std::fs::write(path, command)?;
+    }
+    command.strip_prefix("drop ").map_or(Ok(()), |path| std::fs::remove_file(folder.join(path)))
 }
 
 struct Ran {

@@ -11,4 +11,5 @@ mod scenarios;
 mod simulation;
 mod streams;
 mod turns;
+mod undo;
 mod verify;

@@ -163,6 +163,11 @@ pub(crate) fn read(path: &str) -> String {
     format!(r#"{{"call":{{"name":"read_file","arguments":{{"path":"{path}"}}}}}}"#)
 }
 
+pub(crate) fn write(path: &str, content: &str) -> String {
+    let arguments = serde_json::json!({ "path": path, "content": content });
+    format!(r#"{{"call":{{"name":"write_file","arguments":{arguments}}}}}"#)
+}
+
 pub(crate) fn text(words: &str) -> String {
     format!(r#"{{"text":"{words}"}}"#)
 }

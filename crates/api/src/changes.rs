@@ -1,127 +1,149 @@
-//! What a session changed, file by file: from the content before its first change to the content after its last.
+//! What a session changed, turn by turn and file by file: from what stood there before to what stood there after.
 //!
-//! Taken from the effects in the record, never from a guess about the folder; the folder is looked at only to say whether
-//! a file was changed since by somebody else. Invariant: a file that is as it was before the session is no change.
+//! Taken from the engine's ledger of the record, never from a guess about the folder; the folder is looked at only to say
+//! whether a file was changed since by somebody else. Invariant: a file that is as it was before is no change.
 
-use crate::failure::{error, of_blob, of_read};
+use crate::failure::{error, of_blob, of_ledger, of_read};
 use crate::view::diff::wire;
 use crate::wire::ApiError;
 use crate::wire::store::{FileChange, FileDiff};
-use domain::call::Effect;
+use crate::wire::undo::{Changes, TurnChanges};
+use domain::call::{Effect, Entry};
 use domain::digest::Digest;
-use domain::event::Fact;
-use domain::ids::SessionId;
+use domain::event::{RestoreOf, RestoreScope};
+use domain::ids::{SessionId, TurnId};
+use engine::ledger::{Ledger, LedgerTurn};
 use engine::show::{self, Hands, Place, Reader};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Events read at once.
-const PAGE: usize = 500;
-/// Largest file compared with the folder.
-const COMPARED_BYTES: u64 = 100 << 20;
-
-/// Content of one file before and after the session; `None` is no file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Content {
-    /// Before its first change.
-    pub before: Option<Digest>,
-    /// After its last change.
-    pub after: Option<Digest>,
-    /// Did it go to the trash whole, too large to be kept in the record?
-    pub gone: bool,
-}
-
-impl Content {
-    /// What it is after one more change.
-    pub(crate) fn then(&mut self, effect: &Effect) {
-        self.after = effect.content_after();
-        self.gone = effect.before.is_none() && effect.after.is_none() && effect.kept_in.is_some();
-    }
-}
-
-/// Files a session changed, by path.
+/// What a session changed: by file over all of it, and by turn, newest first.
 ///
 /// # Errors
 /// When the record or a content can't be read.
-pub fn changes(reader: &Reader, session: &SessionId) -> Result<Vec<FileChange>, ApiError> {
+pub fn changes(reader: &Reader, session: &SessionId) -> Result<Changes, ApiError> {
     let root = root(reader, session)?;
     let place = Place::open(Path::new(&root), Vec::new()).ok();
-    let files = net(reader, session)?;
-    files.into_iter().map(|(path, content)| change(reader, place.as_ref(), path, content)).collect()
+    let ledger = Ledger::read(reader, session).map_err(|error| of_ledger(&error))?;
+    let files = |of| -> Vec<FileChange> {
+        let mut net = ledger.net(&RestoreScope { of, paths: Vec::new() });
+        without_implied(&mut net);
+        show::count_lines(reader, &mut net);
+        net.iter().map(|effect| change(place.as_ref(), effect)).collect()
+    };
+    let mut turns = Vec::new();
+    for (at, turn) in ledger.turns.iter().enumerate() {
+        let files = files(RestoreOf::Turn { turn: turn.turn.clone() });
+        if !files.is_empty() {
+            turns.push(of_turn(&ledger, at, turn, files));
+        }
+    }
+    turns.reverse();
+    Ok(Changes { files: files(RestoreOf::Session), turns })
 }
 
-fn change(
-    reader: &Reader,
-    place: Option<&Place>,
-    path: String,
-    content: Content,
-) -> Result<FileChange, ApiError> {
-    let change = match (content.before, content.after) {
-        _ if content.gone => "deleted",
-        (None, _) => "created",
+/// A folder that came or went with something in it is told by what was in it.
+fn without_implied(net: &mut Vec<Effect>) {
+    let paths: BTreeSet<String> = net.iter().map(|effect| effect.path.clone()).collect();
+    net.retain(|effect| {
+        let folder = matches!(
+            (&effect.before, &effect.after),
+            (None, Some(Entry::Folder { .. })) | (Some(Entry::Folder { .. }), None)
+        );
+        let below = format!("{}/", effect.path);
+        !folder || paths.range(below.clone()..).next().is_none_or(|next| !next.starts_with(&below))
+    });
+}
+
+fn of_turn(ledger: &Ledger, at: usize, turn: &LedgerTurn, files: Vec<FileChange>) -> TurnChanges {
+    let undone = ledger.undone(&turn.turn);
+    TurnChanges {
+        turn: turn.turn.to_string(),
+        number: u32::try_from(at + 1).unwrap_or(u32::MAX),
+        title: turn.title.clone(),
+        time: turn.time,
+        undone: files.iter().all(|file| undone.contains(file.path.as_str())),
+        files,
+    }
+}
+
+fn change(place: Option<&Place>, effect: &Effect) -> FileChange {
+    let same_content =
+        || effect.content_before().is_some() && effect.content_before() == effect.content_after();
+    let change = match (&effect.before, &effect.after) {
+        (None, Some(_)) => "created",
         (_, None) => "deleted",
+        (Some(Entry::Folder { .. }), Some(Entry::Folder { .. })) => "mode",
+        (Some(_), Some(_)) if same_content() => "mode",
         (Some(_), Some(_)) => "edited",
     };
-    let lines = difference(reader, content)?.lines;
-    let now = place.and_then(|place| place.read_small(&path, COMPARED_BYTES)).map(|bytes| Digest::of(&bytes));
-    Ok(FileChange {
+    let kind = match effect.after.as_ref().or(effect.before.as_ref()) {
+        Some(Entry::Link { .. }) => "link",
+        Some(Entry::Folder { .. }) => "folder",
+        Some(Entry::File { .. }) | None => "file",
+    };
+    FileChange {
+        path: effect.path.clone(),
         change: change.to_owned(),
-        added: lines.map(|lines| lines.added),
-        removed: lines.map(|lines| lines.removed),
-        changed_since: now != content.after,
-        path,
-    })
+        kind: kind.to_owned(),
+        added: effect.lines.map(|lines| lines.added),
+        removed: effect.lines.map(|lines| lines.removed),
+        changed_since: place.is_some_and(|place| !stands(place, effect)),
+    }
 }
 
-/// One file's difference between before the session and after its last change.
+/// Is what stands there now what the effect left?
+fn stands(place: &Place, effect: &Effect) -> bool {
+    let states = show::preview(place, std::slice::from_ref(effect));
+    states.is_ok_and(|states| !matches!(states.first(), Some((_, show::State::Kept { .. }))))
+}
+
+/// One file's difference over a turn, or over the whole session.
 ///
 /// # Errors
-/// When the session didn't change this file, or a content can't be read.
-pub fn diff(reader: &Reader, session: &SessionId, path: &str) -> Result<FileDiff, ApiError> {
-    let content = net(reader, session)?.remove(path);
-    let Some(content) = content else {
+/// When the session didn't change this file there, or a content can't be read.
+pub fn diff(
+    reader: &Reader,
+    session: &SessionId,
+    path: &str,
+    turn: Option<TurnId>,
+) -> Result<FileDiff, ApiError> {
+    let of = turn.map_or(RestoreOf::Session, |turn| RestoreOf::Turn { turn });
+    let ledger = Ledger::read(reader, session).map_err(|error| of_ledger(&error))?;
+    let net = ledger.net(&RestoreScope { of, paths: vec![path.to_owned()] });
+    let Some(effect) = net.first() else {
         return Err(error(
             "changes/unknown",
             "this session didn't change that file",
             "Ask for the changes again.",
         ));
     };
-    Ok(wire(path.to_owned(), difference(reader, content)?))
+    Ok(wire(path.to_owned(), difference(reader, effect)?))
 }
 
-fn difference(reader: &Reader, content: Content) -> Result<show::FileDiff, ApiError> {
-    let bytes = |digest: Option<Digest>| {
-        digest.map(|digest| reader.blob(&digest)).transpose().map_err(|missing| of_blob(&missing))
+pub(crate) fn difference(reader: &Reader, effect: &Effect) -> Result<show::FileDiff, ApiError> {
+    between(reader, effect.before.as_ref(), effect.after.as_ref())
+}
+
+/// The difference of what stands at a path at two moments: of contents, or of where links point.
+pub(crate) fn between(
+    reader: &Reader,
+    before: Option<&Entry>,
+    after: Option<&Entry>,
+) -> Result<show::FileDiff, ApiError> {
+    let bytes = |entry: Option<&Entry>| match entry {
+        Some(Entry::File { content, .. }) => blob(reader, content).map(Some),
+        Some(Entry::Link { target }) => Ok(Some(target.clone().into_bytes())),
+        Some(Entry::Folder { .. }) | None => Ok(None),
     };
-    Ok(show::FileDiff::of(
-        bytes(content.before)?.as_deref(),
-        bytes(content.after)?.as_deref(),
-        &Hands::default(),
-    ))
+    Ok(show::FileDiff::of(bytes(before)?.as_deref(), bytes(after)?.as_deref(), &Hands::default()))
 }
 
-fn root(reader: &Reader, session: &SessionId) -> Result<String, ApiError> {
+fn blob(reader: &Reader, digest: &Digest) -> Result<Vec<u8>, ApiError> {
+    reader.blob(digest).map_err(|missing| of_blob(&missing))
+}
+
+pub(crate) fn root(reader: &Reader, session: &SessionId) -> Result<String, ApiError> {
     let row = reader.session(session).map_err(|read| of_read(&read))?;
     row.map(|row| row.root).ok_or_else(|| crate::room::unknown_session(session))
-}
-
-fn net(reader: &Reader, session: &SessionId) -> Result<BTreeMap<String, Content>, ApiError> {
-    let mut files: BTreeMap<String, Content> = BTreeMap::new();
-    let mut next = 0;
-    loop {
-        let page = reader.events(session, next, PAGE).map_err(|read| of_read(&read))?;
-        let Some(last) = page.last() else { break };
-        next = last.seq + 1;
-        for recorded in page.into_iter().filter(|recorded| recorded.kind == "tool/result") {
-            let Ok(event) = recorded.decode() else { continue };
-            let Some(Fact::ToolResult(result)) = event.fact else { continue };
-            for effect in result.effects {
-                let fresh =
-                    Content { before: effect.content_before(), after: effect.content_after(), gone: false };
-                files.entry(effect.path.clone()).or_insert(fresh).then(&effect);
-            }
-        }
-    }
-    files.retain(|_, content| content.before != content.after || content.gone);
-    Ok(files)
 }

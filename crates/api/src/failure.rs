@@ -6,6 +6,7 @@
 use crate::wire::ApiError;
 use domain::ids::BadId;
 use engine::CommandFailure;
+use engine::ledger::LedgerError;
 use engine::show::{AppendError, BlobError, ReadError};
 
 /// An error from its three parts; an empty hint is none.
@@ -65,6 +66,14 @@ pub fn of_read(read: &ReadError) -> ApiError {
         ReadError::Sql { .. } => ("store/read", "Look at the disk and the data folder."),
     };
     error(code, read.to_string(), hint)
+}
+
+pub(crate) fn of_ledger(ledger: &LedgerError) -> ApiError {
+    match ledger {
+        LedgerError::Read(read) => of_read(read),
+        LedgerError::Blob(blob) => of_blob(blob),
+        LedgerError::List(_) => error("content/missing", ledger.to_string(), ""),
+    }
 }
 
 pub(crate) fn of_blob(blob: &BlobError) -> ApiError {

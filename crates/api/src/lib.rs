@@ -13,9 +13,10 @@ mod line;
 mod lists;
 mod room;
 mod subscribe;
+mod undo;
 pub mod view;
 
-pub use changes::{Content, changes, diff};
+pub use changes::{changes, diff};
 pub use desk::{Asked, Desk, TourStart};
 pub use failure::{error, of_command, of_read};
 pub use line::event_line;

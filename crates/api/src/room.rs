@@ -10,10 +10,11 @@ use crate::view::{Fold, Shelf};
 use crate::wire::ApiError;
 use crate::wire::command::{Command, Mode, Reply};
 use crate::wire::store::{Folder, ModelChoice};
+use crate::wire::undo::UndoOf;
 use crate::wire::view::SessionView;
-use crate::{changes, lists};
+use crate::{changes, lists, undo};
 use domain::digest::Digest;
-use domain::event::SessionCreated;
+use domain::event::{RestoreScope, SessionCreated};
 use domain::ids::{FolderId, SessionId};
 use engine::show::{Reader, SessionRow};
 use engine::{Command as Order, Engine, Recorded};
@@ -114,7 +115,12 @@ impl Room {
             }
             Command::Rename { session, title } => self.order(&session, Order::Rename(title)).await,
             Command::Changes { session } => self.changes(&session).await,
-            Command::Diff { session, path } => self.diff(&session, path).await,
+            Command::Diff { session, path, turn } => self.diff(&session, path, turn).await,
+            Command::PreviewUndo { session, of, paths } => self.preview_undo(&session, of, paths).await,
+            Command::ThreeWay { session, of, path } => self.three_way(&session, of, path).await,
+            Command::Undo { session, of, paths, overwrite } => {
+                self.undo(&session, undo::scope(of, paths)?, overwrite).await
+            }
             Command::Providers => self.providers().await,
             Command::SetKey { provider, key } => self.after(desk.set_key(provider, key).await).await,
             Command::ForgetKey { provider } => self.after(desk.forget_key(provider).await).await,
@@ -200,10 +206,30 @@ impl Room {
         Ok(Reply::Changes(files))
     }
 
-    async fn diff(&self, session: &str, path: String) -> Done {
+    async fn diff(&self, session: &str, path: String, turn: Option<String>) -> Done {
         let session = self.known(session)?;
-        let diff = self.off_thread(move |inside| changes::diff(&inside.reader, &session, &path)).await?;
+        let turn = turn.map(|turn| id(&turn)).transpose()?;
+        let diff =
+            self.off_thread(move |inside| changes::diff(&inside.reader, &session, &path, turn)).await?;
         Ok(Reply::Diff(diff))
+    }
+
+    async fn preview_undo(&self, session: &str, of: UndoOf, paths: Vec<String>) -> Done {
+        let (session, scope) = (self.known(session)?, undo::scope(of, paths)?);
+        let preview = self.off_thread(move |inside| undo::preview(&inside.reader, &session, &scope)).await?;
+        Ok(Reply::UndoPreview(preview))
+    }
+
+    async fn three_way(&self, session: &str, of: UndoOf, path: String) -> Done {
+        let (session, scope) = (self.known(session)?, undo::scope(of, vec![path])?);
+        let sides = self.off_thread(move |inside| undo::three_way(&inside.reader, &session, &scope)).await?;
+        Ok(Reply::ThreeWay(sides))
+    }
+
+    async fn undo(&self, session: &str, scope: RestoreScope, overwrite: Vec<String>) -> Done {
+        let session = self.known(session)?;
+        let restored = self.inside.engine()?.restore(&session, scope, overwrite).await;
+        restored.map(|_| Reply::Done).map_err(|failure| of_command(&failure))
     }
 
     async fn providers(&self) -> Done {

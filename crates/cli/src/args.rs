@@ -105,6 +105,23 @@ pub(crate) enum Task {
         #[arg(long)]
         json: bool,
     },
+    /// Take back what a session changed; files that were changed since stay as they are.
+    Undo {
+        /// The session.
+        session: String,
+        /// Only this turn, by its number.
+        #[arg(long, conflicts_with_all = ["call", "redo"])]
+        turn: Option<u32>,
+        /// Only this call.
+        #[arg(long, conflicts_with = "redo")]
+        call: Option<String>,
+        /// Take the last undo back.
+        #[arg(long)]
+        redo: bool,
+        /// Bring back files that were changed since as well; what is there now can be had again with --redo.
+        #[arg(long)]
+        force: bool,
+    },
     /// Rebuild every request and every list, and compare; the first difference is exit code 6.
     Verify {
         /// Only this session.

@@ -91,10 +91,10 @@ pub(crate) async fn approvals(data: &Path, json: bool) -> Result<Exit, Failure> 
 
 pub(crate) async fn changes(data: &Path, session: String, json: bool) -> Result<Exit, Failure> {
     let way = looking(data, &session).await?;
-    let Reply::Changes(files) = way.call(Command::Changes { session }).await? else {
+    let Reply::Changes(changes) = way.call(Command::Changes { session }).await? else {
         return Err(unexpected("changes"));
     };
-    for file in files {
+    for file in changes.files {
         if json {
             output::json(&serde_json::to_value(&file).map_err(Failure::internal)?);
             continue;
@@ -157,14 +157,14 @@ async fn looking(data: &Path, session: &str) -> Result<Way, Failure> {
     Way::to_look(data).await?.ok_or_else(|| Failure::usage(format!("there is no session {session}")))
 }
 
-async fn view(way: &Way, session: &str) -> Result<SessionView, Failure> {
+pub(crate) async fn view(way: &Way, session: &str) -> Result<SessionView, Failure> {
     match way.call(Command::OpenSession { session: session.to_owned() }).await? {
         Reply::Session(view) => Ok(*view),
         _ => Err(unexpected("a session")),
     }
 }
 
-fn unexpected(what: &str) -> Failure {
+pub(crate) fn unexpected(what: &str) -> Failure {
     Failure::internal(format!("expected {what} and got something else"))
 }
 
@@ -208,6 +208,9 @@ fn worded(entry: &Entry) -> String {
         }
         EntryBody::Notice { code, facts, .. } => {
             format!("  * {code} {}", facts.values().cloned().collect::<Vec<_>>().join(" "))
+        }
+        EntryBody::Undo { undo } => {
+            format!("  < {} files taken back, {} left alone [{}]", undo.count, undo.kept.len(), undo.state)
         }
         EntryBody::TurnEnd { end, facts, ms } => {
             format!("  = {end} {} ({} s)", facts.values().cloned().collect::<Vec<_>>().join(" "), ms / 1_000)

@@ -12,6 +12,7 @@ mod looking;
 mod output;
 mod people;
 mod signals;
+mod undo;
 mod way;
 
 use args::{Args, Task};
@@ -58,6 +59,9 @@ async fn run(args: Args) -> Result<Exit, exit::Failure> {
         Task::Log { session, json, from } => looking::log(&data, &session, json, from).await,
         Task::Approvals { json } => looking::approvals(&data, json).await,
         Task::Changes { session, json } => looking::changes(&data, session, json).await,
+        Task::Undo { session, turn, call, redo, force } => {
+            undo::undo(data, undo::Undo { session, turn, call, redo, force }).await
+        }
         Task::Verify { session } => health::verify(&data, session.as_deref()),
         Task::Doctor { json } => health::doctor(&data, json),
     }

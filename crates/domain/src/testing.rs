@@ -296,7 +296,7 @@ pub(crate) fn granted(n: u128) -> ApprovalGranted {
 }
 
 pub(crate) fn started(n: u128, semantics: Semantics) -> ToolStart {
-    ToolStart { call: call(n), arguments: arguments(), semantics }
+    ToolStart { call: call(n), arguments: arguments(), semantics, tree: None }
 }
 
 pub(crate) fn manual() -> Semantics {
@@ -308,7 +308,7 @@ pub(crate) fn result(n: u128) -> ToolResult {
         call: call(n),
         outcome: ToolOutcome::Ok { value: serde_json::json!({}) },
         text: format!("result {n}"),
-        effects: Vec::new(),
+        changed: Changed::default(),
         kept: BTreeMap::new(),
         seen: BTreeMap::new(),
         ms: 1,
@@ -320,11 +320,16 @@ pub(crate) fn denied(n: u128) -> ToolDenied {
 }
 
 pub(crate) fn cancelled(n: u128) -> ToolCancelled {
-    ToolCancelled { call: call(n), text: "stopped".into() }
+    ToolCancelled { call: call(n), text: "stopped".into(), changed: Changed::default() }
 }
 
 pub(crate) fn unknown(n: u128) -> ToolOutcomeUnknown {
-    ToolOutcomeUnknown { call: call(n), evidence: BTreeMap::new(), text: "outcome unknown".into() }
+    ToolOutcomeUnknown {
+        call: call(n),
+        evidence: BTreeMap::new(),
+        text: "outcome unknown".into(),
+        changed: Changed::default(),
+    }
 }
 
 pub(crate) fn step_end(n: u128, end: StepEndKind) -> StepEnd {

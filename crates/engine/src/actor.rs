@@ -7,7 +7,7 @@
 use crate::decide::{self, Command, CommandError, CommandReply, Decision, Env, Op};
 use crate::input::Input;
 use crate::perform::prepare::Cache;
-use crate::perform::{Done, Pieces, calls, prepare, send};
+use crate::perform::{Done, Pieces, calls, prepare, restore, send, trees};
 use crate::shared::{Live, Shared};
 use domain::event::Draft;
 use domain::ids::{CallId, SessionId};
@@ -119,7 +119,7 @@ impl Actor {
 
     async fn work(&mut self) -> Result<(), Stop> {
         let dead = self.state.turn.as_ref().is_some_and(|turn| turn.epoch != self.shared.store.epoch());
-        let found = if dead { calls::look(&self.shared, &self.state).await } else { decide::Found::new() };
+        let found = if dead { trees::look(&self.shared, &self.state).await } else { decide::Found::new() };
         if let Some(decision) = self.decide(|state, env| decide::recover(state, env, &found)) {
             self.append(decision).await?;
         }
@@ -146,7 +146,11 @@ impl Actor {
         }
         let wanted = self.with_env(|env, state| decide::wanted(state, env));
         // A session that rests, or only waits for the person, leaves its place in the store's running turns to others.
-        if wanted.iter().chain(self.running.keys()).all(|op| matches!(op, Op::Expire { .. } | Op::Slot)) {
+        if wanted
+            .iter()
+            .chain(self.running.keys())
+            .all(|op| matches!(op, Op::Expire { .. } | Op::Slot | Op::Restore(_)))
+        {
             self.slot = None;
         } else if self.slot.is_none() {
             // A turn that goes on after a yes takes a place again; where none is free, it goes on all the same.
@@ -388,9 +392,14 @@ fn broken(op: &Op) -> Option<Input> {
             let end =
                 crate::input::FinishedEnd::Unknown([("reason".to_owned(), "internal".to_owned())].into());
             let text = "Outcome unknown: this failed inside Daybook. Look before doing it again.".to_owned();
-            let (effects, kept, seen) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-            let finished = crate::input::Finished { end, text, effects, kept, seen };
+            let (changed, kept, seen) = (Default::default(), BTreeMap::new(), BTreeMap::new());
+            let finished = crate::input::Finished { end, text, changed, kept, seen };
             Some(Input::Finished { call: call.clone(), finished, ms: 0 })
+        }
+        Op::Restore(revision) => {
+            let error = domain::call::ToolError { code: "internal".into(), message, suggestion: None };
+            let restored = crate::input::Restored { error: Some(error), ..Default::default() };
+            Some(Input::Restored { revision: revision.clone(), restored })
         }
         Op::Slot | Op::Backoff { .. } | Op::Judge { .. } | Op::Expire { .. } => None,
     }
@@ -409,7 +418,7 @@ fn instead(input: Input, error: &AppendError) -> Option<Input> {
             Some(Input::SendFailed { attempt, error, raw })
         }
         Input::Finished { call, finished, ms } => {
-            let changed = !finished.effects.is_empty();
+            let changed = !finished.changed.is_empty();
             let error =
                 domain::call::ToolError { code: "result/too_large".into(), message, suggestion: None };
             let mut text = tools::run::error_text(&error);
@@ -420,8 +429,8 @@ fn instead(input: Input, error: &AppendError) -> Option<Input> {
             } else {
                 crate::input::FinishedEnd::Failed(error)
             };
-            let (effects, kept, seen) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-            let finished = crate::input::Finished { end, text, effects, kept, seen };
+            let (changed, kept, seen) = (Default::default(), BTreeMap::new(), BTreeMap::new());
+            let finished = crate::input::Finished { end, text, changed, kept, seen };
             Some(Input::Finished { call, finished, ms })
         }
         Input::Judged { step, calls } => {
@@ -477,6 +486,7 @@ async fn perform(
         }
         Op::Judge { step, calls } => calls::judge(shared, id, state, step, calls).await,
         Op::Run(call) => calls::run(shared, id, state, call, cleared, pieces, cancel).await,
+        Op::Restore(revision) => restore::restore(shared, id, state, revision).await,
         Op::Expire { approval, left_ms } => {
             let due = waited(left_ms, &cancel).await.then_some(Input::ApprovalDue { approval });
             Done::with(op, due)

@@ -4,11 +4,12 @@
 //! be written. Invariant: at most one actor a session, and only actors append.
 
 use crate::actor::{Actor, CommandFailure, Post, QUEUE, Recorded};
-use crate::decide::Command;
+use crate::decide::{Command, Restore};
+use crate::ledger::Ledger;
 use crate::limits::Limits;
 use crate::ports::Ports;
 use crate::shared::{Live, Shared};
-use domain::event::{CancelBy, SessionCreated};
+use domain::event::{CancelBy, EffectList, RestoreScope, SessionCreated};
 use domain::ids::SessionId;
 use domain::state::State;
 use std::collections::HashMap;
@@ -75,6 +76,52 @@ impl Engine {
         let queue = self.actor(session)?;
         queue.send(Post::Command(command, answer)).await.map_err(|_| CommandFailure::Closing)?;
         answered.await.map_err(|_| CommandFailure::Closing)?
+    }
+
+    /// Takes changes back: what a scope changed, as the record has it. Paths that somebody changed since stay, unless they
+    /// are in `overwrite`. What comes of it arrives by subscription.
+    ///
+    /// # Errors
+    /// When the record can't be read, there is nothing to take back, or work is going on.
+    pub async fn restore(
+        &self,
+        session: &SessionId,
+        scope: RestoreScope,
+        overwrite: Vec<String>,
+    ) -> Result<Recorded, CommandFailure> {
+        /// How often the record may have moved on while it was read.
+        const TRIES: usize = 3;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let restore = self.restorable(session, &scope, &overwrite).await?;
+            match self.command(session, Command::Restore(restore)).await {
+                Err(CommandFailure::Refused(error)) if error.code == "restore/moved_on" && tries < TRIES => {}
+                done => return done,
+            }
+        }
+    }
+
+    async fn restorable(
+        &self,
+        session: &SessionId,
+        scope: &RestoreScope,
+        overwrite: &[String],
+    ) -> Result<Restore, CommandFailure> {
+        let (store, session, scope) = (self.shared.store.clone(), session.clone(), scope.clone());
+        let overwrite = overwrite.to_vec();
+        let unreadable = |error: &dyn std::fmt::Display| CommandFailure::Unreadable(error.to_string());
+        let work = move || {
+            let ledger = Ledger::read(&store, &session).map_err(|error| unreadable(&error))?;
+            let net = ledger.net(&scope);
+            let bytes = serde_json::to_vec(&net).map_err(|error| unreadable(&error))?;
+            let list = store.put_blob(&bytes).map_err(|error| unreadable(&error))?;
+            let wanted = EffectList { list, count: net.len() as u64 };
+            Ok(Restore { scope, wanted, overwrite, read_to: ledger.read_to })
+        };
+        tokio::task::spawn_blocking(work)
+            .await
+            .unwrap_or_else(|error| Err(CommandFailure::Unreadable(error.to_string())))
     }
 
     /// What shows before it is logged.

@@ -3,10 +3,10 @@
 //! Outside events are put into the session's queue as one of these and decided on in order; nothing calls the loop.
 
 use crate::decide::Judged;
-use domain::call::{Effect, ToolError};
+use domain::call::ToolError;
 use domain::digest::Digest;
-use domain::event::{EpochReason, Fact};
-use domain::ids::{ApprovalId, AttemptId, CallId, MessageId, StepId};
+use domain::event::{Changed, EpochReason, Fact, KeptBack};
+use domain::ids::{ApprovalId, AttemptId, CallId, MessageId, RevisionId, StepId};
 use domain::model::{ModelDelta, ModelError, Outcome, Usage};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -92,6 +92,13 @@ pub enum Input {
         /// Milliseconds it ran.
         ms: u64,
     },
+    /// Changes were taken back.
+    Restored {
+        /// The return.
+        revision: RevisionId,
+        /// How it went.
+        restored: Restored,
+    },
     /// An approval has been open for as long as it may.
     ApprovalDue {
         /// The approval.
@@ -132,11 +139,24 @@ pub struct Finished {
     /// What the model reads.
     pub text: String,
     /// What it changed.
-    pub effects: Vec<Effect>,
+    pub changed: Changed,
     /// Blobs of what didn't fit.
     pub kept: BTreeMap<String, Digest>,
     /// Files it saw or left.
     pub seen: BTreeMap<String, Digest>,
+}
+
+/// How taking changes back went.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// What it changed.
+    pub changed: Changed,
+    /// Paths that were left alone; the first of them where there are many.
+    pub kept: Vec<KeptBack>,
+    /// How many more were.
+    pub kept_more: u64,
+    /// Why it stopped before its end.
+    pub error: Option<ToolError>,
 }
 
 /// The ends of a started call.

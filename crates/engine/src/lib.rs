@@ -4,9 +4,12 @@
 //! any instruction, start again, and the fold of the log says what to do next.
 
 mod actor;
+mod blobs;
 pub mod decide;
 mod engine;
+mod folders;
 pub mod input;
+pub mod ledger;
 pub mod limits;
 mod perform;
 pub mod ports;

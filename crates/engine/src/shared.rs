@@ -1,6 +1,7 @@
 //! What all sessions of one engine share: the store, the ports, the tools, the fragments, the bounds.
 
 use crate::decide::Knowledge;
+use crate::folders::Folders;
 use crate::limits::Limits;
 use crate::ports::Ports;
 use context::{Fragments, Registration};
@@ -60,6 +61,7 @@ pub(crate) struct Shared {
     pub(crate) fragments: Fragments,
     pub(crate) live: broadcast::Sender<Live>,
     pub(crate) slots: Arc<Semaphore>,
+    pub(crate) folders: Arc<Folders>,
     pub(crate) attended: AtomicBool,
     pub(crate) closing: AtomicBool,
     _kept: Vec<Registration>,
@@ -80,6 +82,7 @@ impl Shared {
             ports,
             slots: Arc::new(Semaphore::new(limits.running_turns)),
             limits,
+            folders: Arc::default(),
             tool_limits: Arc::new(tool_limits),
             tools,
             fragments,

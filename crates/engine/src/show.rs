@@ -8,5 +8,31 @@ pub use store::{
     Subscription,
 };
 pub use tools::diff::{FileDiff, Hunk, Line, LineKind, NoHunks};
+pub use tools::revision::{Hindrance, Sides, State};
 pub use tools::visible::visible;
 pub use tools::{Cage, Limits as Hands, Place};
+
+use crate::blobs::ReadBlobs;
+use domain::call::Effect;
+use tools::revision::{Bounds, RestoreError, sides as all_sides};
+
+/// What stands at a changed path, before, after and now.
+///
+/// # Errors
+/// When a content can't be read.
+pub fn sides(place: &Place, reader: &Reader, effect: &Effect) -> Result<Sides, RestoreError> {
+    all_sides(place, &ReadBlobs(reader), effect)
+}
+
+/// What taking effects back would find at their paths; changes nothing.
+///
+/// # Errors
+/// When a path isn't one or stands twice.
+pub fn preview(place: &Place, effects: &[Effect]) -> Result<Vec<(String, State)>, RestoreError> {
+    tools::revision::preview(place, effects, None)
+}
+
+/// Counts the lines of changes that have none yet, as far as both sides are text and there aren't too many.
+pub fn count_lines(reader: &Reader, effects: &mut [Effect]) {
+    tools::revision::count_lines(effects, &ReadBlobs(reader), &Bounds::default(), &Hands::default());
+}

@@ -125,7 +125,7 @@ fn activity(state: &State, waiting: usize) -> &'static str {
     let wakes = state.inbox.iter().any(|message| message.wakeup);
     if waiting > 0 {
         "needs_you"
-    } else if state.turn.is_some() || state.continuation.is_some() || wakes {
+    } else if state.turn.is_some() || state.continuation.is_some() || state.restoring.is_some() || wakes {
         "working"
     } else if state.last_failure.is_some() {
         "failed"

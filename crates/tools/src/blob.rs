@@ -4,6 +4,7 @@
 //! the log keeps the digest. Invariants: `get` of a digest that `put` returned gives the same bytes; what was staged is
 //! durable and readable once `settle` has returned, not before.
 
+use crate::redact::{HoldsSecret, Needles};
 use domain::digest::Digest;
 use std::io;
 
@@ -57,6 +58,58 @@ pub trait BlobSink: Send + Sync {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Blobs that take no content with a registered secret in it.
+pub struct Guarded<'a> {
+    /// Where content goes.
+    pub blobs: &'a dyn BlobSink,
+    /// The secrets.
+    pub secrets: &'a Needles,
+}
+
+impl Guarded<'_> {
+    fn through<T>(
+        &self,
+        from: &mut dyn io::Read,
+        into: impl FnOnce(&mut dyn io::Read) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let mut watched = self.secrets.watch(from);
+        let done = into(&mut watched);
+        if watched.found() { Err(io::Error::other(HoldsSecret)) } else { done }
+    }
+}
+
+impl BlobSink for Guarded<'_> {
+    fn put(&self, mut bytes: &[u8]) -> io::Result<Digest> {
+        self.put_stream(&mut bytes)
+    }
+
+    fn put_stream(&self, from: &mut dyn io::Read) -> io::Result<Digest> {
+        self.through(from, |from| self.blobs.put_stream(from))
+    }
+
+    fn get(&self, digest: &Digest) -> io::Result<Vec<u8>> {
+        self.blobs.get(digest)
+    }
+
+    fn stage(&self, from: &mut dyn io::Read) -> io::Result<Staged> {
+        self.through(from, |from| self.blobs.stage(from))
+    }
+
+    fn settle(&self) -> io::Result<()> {
+        self.blobs.settle()
+    }
+
+    fn holds(&self, digest: &Digest) -> io::Result<bool> {
+        self.blobs.holds(digest)
+    }
+}
+
+/// Was content refused because it holds a secret?
+#[must_use]
+pub fn holds_secret(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<HoldsSecret>())
 }
 
 /// Content that was staged.

@@ -306,7 +306,7 @@ fn unusable(text: &str, why: &str) -> ToolError {
 }
 
 /// A name in an error: quoted, invisible characters made visible, bounded.
-pub(crate) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let cut: String = text.chars().take(200).collect();
     format!("\"{}\"", crate::visible::visible(&cut).text)
 }

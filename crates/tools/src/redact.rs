@@ -6,6 +6,7 @@
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine as _;
+use std::io;
 
 /// Shortest value that is looked for; shorter ones would take ordinary text apart.
 const MIN_BYTES: usize = 6;
@@ -60,10 +61,55 @@ impl Needles {
         (1..=most).rev().find(|count| begins(&bytes[bytes.len() - count..])).unwrap_or(0)
     }
 
+    /// A reader that ends with [`HoldsSecret`] as its error where a needle comes by.
+    #[must_use]
+    pub fn watch<'a>(&'a self, from: &'a mut dyn io::Read) -> Watched<'a> {
+        let longest = self.forms.iter().map(Vec::len).max().unwrap_or(0);
+        Watched { from, needles: self, end: Vec::new(), longest, found: false }
+    }
+
     /// A filter for bytes that arrive in pieces.
     #[must_use]
     pub fn stream(self: &std::sync::Arc<Self>) -> Stream {
         Stream { needles: std::sync::Arc::clone(self), held: Vec::new() }
+    }
+}
+
+/// Content holds a registered secret, so it isn't kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the content holds a registered secret")]
+pub struct HoldsSecret;
+
+/// A reader whose bytes are looked through on their way.
+pub struct Watched<'a> {
+    from: &'a mut dyn io::Read,
+    needles: &'a Needles,
+    /// The last bytes, in which a needle may have begun.
+    end: Vec<u8>,
+    longest: usize,
+    found: bool,
+}
+
+impl Watched<'_> {
+    /// Did a needle come by?
+    #[must_use]
+    pub fn found(&self) -> bool {
+        self.found
+    }
+}
+
+impl io::Read for Watched<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        let Some(finder) = &self.needles.finder else { return Ok(read) };
+        self.end.extend_from_slice(&into[..read]);
+        if finder.is_match(&self.end) {
+            self.found = true;
+            return Err(io::Error::other(HoldsSecret));
+        }
+        let past = self.end.len().saturating_sub(self.longest.saturating_sub(1));
+        self.end.drain(..past);
+        Ok(read)
     }
 }
 

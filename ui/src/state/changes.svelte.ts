@@ -23,7 +23,8 @@ export class Changes {
   /** Reads the list again, and the differences of the chosen file with it. */
   async load(): Promise<void> {
     await this.#attempt(async () => {
-      this.files = await ask(this.#backend, { name: 'changes', args: { session: this.#session } }, 'changes');
+      const changes = await ask(this.#backend, { name: 'changes', args: { session: this.#session } }, 'changes');
+      this.files = changes.files;
       this.loaded = true;
       if (this.selected !== null && !this.files.some((file) => file.path === this.selected)) {
         this.selected = null;
@@ -47,7 +48,8 @@ export class Changes {
   }
 
   async #loadDiff(path: string): Promise<void> {
-    const diff = await ask(this.#backend, { name: 'diff', args: { session: this.#session, path } }, 'diff');
+    const args = { session: this.#session, path, turn: null };
+    const diff = await ask(this.#backend, { name: 'diff', args }, 'diff');
     // A slower answer about another file must not replace what is looked at now.
     if (this.selected === path) this.diff = diff;
   }

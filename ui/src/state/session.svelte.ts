@@ -176,6 +176,7 @@ export function needsPerson(body: EntryBody): boolean {
     case 'answer':
     case 'calls':
     case 'notice':
+    case 'undo':
     case 'turn_end':
       return false;
   }

@@ -3,7 +3,6 @@
 use super::facts;
 use super::patch::{OUTPUT_LINES, last_lines};
 use super::{Fold, words};
-use crate::changes::Content;
 use crate::wire::view::{CallState, CallView, EntryBody, Patch};
 use domain::call::Effect;
 use domain::event::{
@@ -83,12 +82,8 @@ impl Fold {
 
     pub(super) fn result(&mut self, e: &ToolResult, out: &mut Vec<Patch>) {
         self.outputs.remove(&e.call);
-        for effect in &e.effects {
-            let fresh =
-                Content { before: effect.content_before(), after: effect.content_after(), gone: false };
-            self.files.entry(effect.path.clone()).or_insert(fresh).then(effect);
-        }
-        let (added, removed) = lines(&e.effects);
+        self.changed(&e.changed);
+        let (added, removed) = lines(&e.changed.effects);
         let output = bounded(&e.text);
         self.change(
             &e.call,
@@ -117,10 +112,12 @@ impl Fold {
     }
 
     pub(super) fn cancelled(&mut self, e: &ToolCancelled, out: &mut Vec<Patch>) {
+        self.changed(&e.changed);
         self.end(&e.call, CallState::Cancelled, None, out);
     }
 
     pub(super) fn unknown(&mut self, e: &ToolOutcomeUnknown, event: &Event, out: &mut Vec<Patch>) {
+        self.changed(&e.changed);
         self.end(&e.call, CallState::Unknown, None, out);
         let Some(call) = self.shown.call(e.call.as_str()).map(|(call, _)| call.clone()) else { return };
         let mut evidence = e.evidence.clone();

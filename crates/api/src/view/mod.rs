@@ -11,13 +11,13 @@ mod calls;
 pub(crate) mod diff;
 mod facts;
 mod patch;
+mod restore;
 #[cfg(test)]
 mod tests;
 pub(crate) mod words;
 
 pub use patch::{OUTPUT_LINES, apply, joined};
 
-use crate::changes::Content;
 use crate::wire::store::Folder;
 use crate::wire::view::{
     Activity, ApprovalState, Entry, EntryBody, NoticeLevel, Patch, QuestionView, SessionView, Tokens,
@@ -49,7 +49,7 @@ pub struct Fold {
     /// Bytes of each running call's output: logged, and shown.
     outputs: HashMap<CallId, answer::Seen>,
     /// Net change of each file: content before the first and after the last change.
-    files: BTreeMap<String, Content>,
+    files: BTreeMap<String, restore::Net>,
     /// The words of the step's accepted answer.
     said: String,
     tokens: Tokens,
@@ -194,6 +194,8 @@ impl Fold {
             }
             Fact::QuestionAsked(e) => self.asked(e, event, out),
             Fact::QuestionAnswered(e) => self.question_answered(e, event, out),
+            Fact::RevisionRestoring(e) => self.restoring(e, event, out),
+            Fact::RevisionRestored(e) => self.restored(e, event, out),
             Fact::PlanReplaced(e) => self.push(Patch::Plan { plan: words::plan(&e.plan) }, out),
             Fact::RecoveryAdopted(_) => self.notice(event, "recovery/adopted", &[], NoticeLevel::Info, out),
             Fact::RecoveryContinuation(_) => {
@@ -218,6 +220,8 @@ impl Fold {
             | Fact::RequestPrepared(_)
             | Fact::ToolDecision(_)
             | Fact::CredentialUsed(_)
+            | Fact::GrantGiven(_)
+            | Fact::GrantRevoked(_)
             | Fact::LateIgnored(_) => {}
         }
     }
@@ -342,7 +346,7 @@ impl Fold {
             self.push(Patch::Activity { activity }, out);
         }
         let Some(session) = &self.state.session else { return };
-        let changed = self.files.values().filter(|net| net.gone || net.before != net.after).count();
+        let changed = self.files.values().filter(|net| net.differs()).count();
         let meta = Patch::Meta {
             title: session.title.clone(),
             mode: words::mode(session.mode),

@@ -122,7 +122,7 @@ fn call(n: u128, name: &str, arguments: &str) -> Fact {
 
 fn call_start(n: u128) -> Fact {
     let semantics = Semantics::Possible { recovery: Recovery::Manual };
-    ToolStart { call: CallId::from_bits(n), arguments: Digest::ZERO, semantics }.into()
+    ToolStart { call: CallId::from_bits(n), arguments: Digest::ZERO, semantics, tree: None }.into()
 }
 
 fn output(n: u128, text: &str) -> Fact {
@@ -131,7 +131,16 @@ fn output(n: u128, text: &str) -> Fact {
 
 fn ok(n: u128, text: &str, value: serde_json::Value, effects: Vec<Effect>) -> Fact {
     let (kept, seen, outcome) = (BTreeMap::new(), BTreeMap::new(), ToolOutcome::Ok { value });
-    ToolResult { call: CallId::from_bits(n), outcome, text: text.into(), effects, kept, seen, ms: 42 }.into()
+    ToolResult {
+        call: CallId::from_bits(n),
+        outcome,
+        text: text.into(),
+        changed: Changed { effects, all: None },
+        kept,
+        seen,
+        ms: 42,
+    }
+    .into()
 }
 
 fn requested(of: u128, facts: Facts) -> Fact {
@@ -375,7 +384,13 @@ fn questions_and_unknown_outcomes_wait_until_they_are_settled() {
         call_start(1),
         QuestionAsked { question: question.clone(), call: call_id, body }.into(),
         call_start(2),
-        ToolOutcomeUnknown { call: CallId::from_bits(2), evidence, text: "unknown".into() }.into(),
+        ToolOutcomeUnknown {
+            call: CallId::from_bits(2),
+            evidence,
+            text: "unknown".into(),
+            changed: Changed::default(),
+        }
+        .into(),
     ]);
     insta::assert_snapshot!(drawn(folded(facts.clone(), &Blobs::default()).view()), @r#"
     "tidy the menu" NeedsYou { count: 2 } 1000/100/40 changed 0

@@ -4,8 +4,9 @@
 //! as opaque ids. Commands that append say the sequence number they were recorded at and are idempotent by `command`.
 
 use super::store::{
-    AppInfo, FileChange, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings,
+    AppInfo, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings,
 };
+use super::undo::{Changes, ThreeWay, UndoOf, UndoPreview};
 use super::view::SessionView;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -126,17 +127,49 @@ pub enum Command {
         /// The name, 1 to 200 characters.
         title: String,
     },
-    /// Files this session changed. Reply: `changes`.
+    /// What this session changed. Reply: `changes`.
     Changes {
         /// The session.
         session: String,
     },
-    /// One file's difference between before the session and now. Reply: `diff`.
+    /// One file's difference over a turn, or over the whole session. Reply: `diff`.
     Diff {
         /// The session.
         session: String,
         /// The path as given by `changes`.
         path: String,
+        /// The turn; null is the whole session.
+        turn: Option<String>,
+    },
+    /// What taking changes back would do. Reply: `undo_preview`.
+    PreviewUndo {
+        /// The session.
+        session: String,
+        /// Whose changes.
+        of: UndoOf,
+        /// Only these paths; empty is all.
+        paths: Vec<String>,
+    },
+    /// The sides of a file that somebody changed after this session did. Reply: `three_way`.
+    ThreeWay {
+        /// The session.
+        session: String,
+        /// Whose change.
+        of: UndoOf,
+        /// The path.
+        path: String,
+    },
+    /// Take changes back; files that somebody changed since stay as they are unless they are named. Reply: `done`, what
+    /// comes of it is an entry of the conversation.
+    Undo {
+        /// The session.
+        session: String,
+        /// Whose changes.
+        of: UndoOf,
+        /// Only these paths; empty is all.
+        paths: Vec<String>,
+        /// Paths to bring back even where they were changed since.
+        overwrite: Vec<String>,
     },
     /// Providers and their models. Reply: `providers`.
     Providers,
@@ -206,8 +239,12 @@ pub enum Reply {
         #[ts(type = "number")]
         seq: u64,
     },
-    /// Changed files.
-    Changes(Vec<FileChange>),
+    /// What was changed.
+    Changes(Changes),
+    /// What an undo would do.
+    UndoPreview(UndoPreview),
+    /// The sides of a file.
+    ThreeWay(ThreeWay),
     /// A difference.
     Diff(FileDiff),
     /// Providers.

@@ -75,8 +75,10 @@ pub struct SessionSummary {
 pub struct FileChange {
     /// Path relative to the folder, `/` between parts.
     pub path: String,
-    /// `created`, `edited`, `deleted`.
+    /// `created`, `edited` (its content), `deleted` or `mode` (only its permissions).
     pub change: String,
+    /// What it is, or was: `file`, `link` or `folder`.
+    pub kind: String,
     /// Lines added, null for binary files.
     pub added: Option<u32>,
     /// Lines removed.

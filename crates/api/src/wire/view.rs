@@ -216,6 +216,11 @@ pub enum EntryBody {
         /// How grave it is.
         level: NoticeLevel,
     },
+    /// Changes were taken back, or are being taken back.
+    Undo {
+        /// The return.
+        undo: super::undo::UndoView,
+    },
     /// A turn ended.
     TurnEnd {
         /// `completed`, `cancelled`, `rejected`, `nothing_to_do`, `failed`, `length`, `blocked` or `limit`.

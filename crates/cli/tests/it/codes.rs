@@ -70,7 +70,9 @@ fn a_session_is_continued_listed_shown_and_its_changes_counted() {
     let changes = rig.run(&["changes", &session, "--json"]).json();
     assert_eq!(
         changes,
-        [json!({"path": "a.txt", "change": "created", "added": 2, "removed": 0, "changed_since": false})]
+        [
+            json!({"path": "a.txt", "change": "created", "kind": "file", "added": 2, "removed": 0, "changed_since": false})
+        ]
     );
     std::fs::write(rig.project().join("a.txt"), "mine\n").expect("written");
     assert_eq!(rig.run(&["changes", &session, "--json"]).json()[0]["changed_since"], true);

@@ -6,12 +6,14 @@
 
 pub mod envelope;
 pub mod model;
+pub mod revision;
 pub mod session;
 pub mod tool;
 pub mod turn;
 
 pub use envelope::{Draft, Event, Payload, Recorded};
 pub use model::*;
+pub use revision::*;
 pub use session::*;
 pub use tool::*;
 pub use turn::*;
@@ -198,6 +200,14 @@ catalogue! {
     QuestionAnswered = "question/answered" v 1;
     /// The plan was replaced by a whole new snapshot.
     PlanReplaced = "plan/replaced" v 1;
+    /// Changes are about to be taken back: which, and to what.
+    RevisionRestoring = "revision/restoring" v 1;
+    /// Changes were taken back, and what was left alone.
+    RevisionRestored = "revision/restored" v 1;
+    /// The person allowed something for the rest of the session.
+    GrantGiven = "grant/given" v 1;
+    /// The person took such a permission back.
+    GrantRevoked = "grant/revoked" v 1;
     /// A key was used for a request; which one, never what it is.
     CredentialUsed = "credential/used" v 1;
     /// A new process took over a turn that waits for a person.

@@ -4,8 +4,9 @@
 //! nothing with effects runs before its `tool/start` is durable; an approval binds tool, version, arguments and facts by
 //! digest and authorises at most one execution.
 
-use crate::call::{Act, Effect, Facts, Question, Semantics, ToolError, Verdict};
+use crate::call::{Act, Facts, Question, Semantics, ToolError, Verdict};
 use crate::digest::Digest;
+use crate::event::revision::Changed;
 use crate::ids::{ApprovalId, CallId, QuestionId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -127,6 +128,9 @@ pub struct ToolStart {
     pub arguments: Digest,
     /// What it may do, and what recovery may do about it.
     pub semantics: Semantics,
+    /// Tree of the folder just before, where its changes are told by comparing: commands, whole folders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Digest>,
 }
 
 /// `tool/output`
@@ -148,8 +152,8 @@ pub struct ToolResult {
     /// The text shown to the model.
     pub text: String,
     /// What it changed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub effects: Vec<Effect>,
+    #[serde(flatten)]
+    pub changed: Changed,
     /// Blobs of what didn't fit, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kept: BTreeMap<String, Digest>,
@@ -194,6 +198,9 @@ pub struct ToolCancelled {
     pub call: CallId,
     /// The text shown to the model.
     pub text: String,
+    /// What it changed before it was stopped.
+    #[serde(flatten)]
+    pub changed: Changed,
 }
 
 /// `tool/outcome_unknown`
@@ -205,6 +212,9 @@ pub struct ToolOutcomeUnknown {
     pub evidence: BTreeMap<String, String>,
     /// The text shown to the model.
     pub text: String,
+    /// What is different in the folder since it started, whoever did it.
+    #[serde(flatten)]
+    pub changed: Changed,
 }
 
 /// `call/resolved`

@@ -77,7 +77,10 @@ pub(super) fn check(state: &State, draft: &Draft) -> Verdict {
         Fact::ToolOutput(e) => started(state, &e.call).map(drop),
         Fact::ToolResult(e) => tool_result(state, e),
         Fact::ToolDenied(e) => unstarted(state, &e.call),
-        Fact::ToolCancelled(e) => unended(state, &e.call).map(drop),
+        Fact::ToolCancelled(e) => {
+            unended(state, &e.call)?;
+            changed_after_start(state, &e.call, &e.changed)
+        }
         Fact::ToolOutcomeUnknown(e) => started(state, &e.call).map(drop),
         Fact::CallResolved(e) => {
             require(state.unknown.iter().any(|u| u.call == e.call), "call/resolved", || {
@@ -87,6 +90,15 @@ pub(super) fn check(state: &State, draft: &Draft) -> Verdict {
         Fact::QuestionAsked(e) => question_asked(state, e),
         Fact::QuestionAnswered(e) => question_answered(state, e),
         Fact::PlanReplaced(e) => plan_replaced(state, e),
+        Fact::RevisionRestoring(_) => restoring(state),
+        Fact::RevisionRestored(e) => {
+            let open = state.restoring.as_ref().is_some_and(|open| open.revision == e.revision);
+            require(open, "revision/open", || format!("{} isn't being restored", e.revision))
+        }
+        Fact::GrantGiven(e) => grant_given(state, e),
+        Fact::GrantRevoked(e) => require(state.grants.contains_key(&e.grant), "grant/known", || {
+            format!("{} isn't in force", e.grant)
+        }),
         Fact::CredentialUsed(_) | Fact::LateIgnored(_) | Fact::NoticeRaised(_) => Ok(()),
         Fact::RecoveryAdopted(e) => named_turn(state, &e.turn),
         Fact::RecoveryContinuation(_) => {
@@ -169,6 +181,7 @@ fn reserved(state: &State, e: &InboxReserved) -> Verdict {
 
 fn turn_start(state: &State, e: &TurnStart) -> Verdict {
     require(state.turn.is_none(), "turn/one_open", || "a turn is open".into())?;
+    require(state.restoring.is_none(), "revision/idle", || "changes are being taken back".into())?;
     match &e.source {
         Source::Message { message } => {
             each_waiting(state, std::slice::from_ref(message), "turn/claims_work", |w| w.reserved.is_none())
@@ -404,9 +417,26 @@ fn tool_result(state: &State, e: &ToolResult) -> Verdict {
     let failed = matches!(e.outcome, ToolOutcome::Error { .. });
     let fits = matches!(call.phase, CallPhase::Started { .. }) || failed;
     require(fits, "call/phase", || format!("{} hasn't started", e.call))?;
-    require(fits && (e.effects.is_empty() || call.phase != CallPhase::Proposed), "call/effects", || {
-        format!("{} changed something without having started", e.call)
+    changed_after_start(state, &e.call, &e.changed)
+}
+
+/// Only what has started can have changed anything.
+fn changed_after_start(state: &State, id: &CallId, changed: &Changed) -> Verdict {
+    let started = state.call(id).is_some_and(|call| call.phase != CallPhase::Proposed);
+    require(started || changed.is_empty(), "call/effects", || {
+        format!("{id} changed something without having started")
     })
+}
+
+/// Nothing runs while changes are taken back, and one return at a time.
+fn restoring(state: &State) -> Verdict {
+    require(state.turn.is_none(), "revision/idle", || "a turn is open".into())?;
+    require(state.restoring.is_none(), "revision/one_open", || "changes are being taken back".into())
+}
+
+fn grant_given(state: &State, e: &GrantGiven) -> Verdict {
+    require(!state.grants.contains_key(&e.grant), "grant/unique", || format!("{} exists", e.grant))?;
+    require(state.grants.len() < MOST_GRANTS, "grant/count", || format!("{MOST_GRANTS} are in force"))
 }
 
 fn question_asked(state: &State, e: &QuestionAsked) -> Verdict {

@@ -63,7 +63,8 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         }
         Fact::ApprovalExpired(e) => with_approval(state, &e.approval, ApprovalState::Expired),
         Fact::ToolStart(e) => with_call(state, &e.call, |call| {
-            call.phase = CallPhase::Started { semantics: e.semantics.clone(), at: event.envelope.time };
+            let (semantics, at) = (e.semantics.clone(), event.envelope.time);
+            call.phase = CallPhase::Started { semantics, at, tree: e.tree };
         }),
         Fact::ToolResult(e) => tool_result(state, e),
         Fact::ToolDenied(e) => {
@@ -78,6 +79,13 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         }),
         Fact::QuestionAnswered(e) => answered(state, e),
         Fact::PlanReplaced(e) => state.plan = Some(e.plan.clone()),
+        Fact::RevisionRestoring(e) => state.restoring = Some(restoring(e)),
+        Fact::RevisionRestored(e) => {
+            state.restoring = None;
+            forget_gone(state, &e.changed);
+        }
+        Fact::GrantGiven(e) => drop(state.grants.insert(e.grant.clone(), e.what.clone())),
+        Fact::GrantRevoked(e) => drop(state.grants.remove(&e.grant)),
         Fact::RecoveryAdopted(_) => with_turn(state, |turn| adopted(turn, event.envelope.epoch)),
         Fact::RecoveryContinuation(e) => state.continuation = Some(e.turn.clone()),
     }
@@ -324,14 +332,23 @@ fn tool_result(state: &mut State, e: &ToolResult) {
     for (path, digest) in &e.seen {
         state.seen.insert(path.clone(), *digest);
     }
-    for effect in e.effects.iter().filter(|effect| effect.after.is_none()) {
-        state.seen.remove(&effect.path);
-    }
+    forget_gone(state, &e.changed);
     while state.seen.len() > REMEMBERED_FILES {
         state.seen.pop_first();
     }
     let ok = matches!(e.outcome, ToolOutcome::Ok { .. });
     end_call(state, &e.call, Terminal::Result { ok }, &e.text);
+}
+
+/// A file that is gone was never seen: one that appears in its place later is no stale one.
+fn forget_gone(state: &mut State, changed: &Changed) {
+    for effect in changed.effects.iter().filter(|effect| effect.after.is_none()) {
+        state.seen.remove(&effect.path);
+    }
+}
+
+fn restoring(e: &RevisionRestoring) -> Restoring {
+    Restoring { revision: e.revision.clone(), wanted: e.wanted.list, overwrite: e.overwrite.clone() }
 }
 
 fn end_call(state: &mut State, id: &CallId, terminal: Terminal, text: &str) {

@@ -308,7 +308,11 @@ fn i10_an_approval_is_of_what_was_shown_and_answered_once() {
 fn effects_and_good_results_need_a_start() {
     let log = Log::answered(1);
     check(&log, result(1), Err("call/phase"));
-    let bad = |effects| ToolResult { outcome: ToolOutcome::Error { error: error() }, effects, ..result(1) };
+    let bad = |effects| ToolResult {
+        outcome: ToolOutcome::Error { error: error() },
+        changed: Changed { effects, all: None },
+        ..result(1)
+    };
     check(&log, bad(Vec::new()), Ok(()));
     let effect = crate::call::Effect {
         path: "a".into(),
@@ -401,4 +405,68 @@ fn r_loop_16_the_first_reason_to_stop_stays() {
     let again = AttemptStart { attempt: attempt(2), n: 2, body: body() };
     check(&log, again, Err("turn/cancel"));
     assert_eq!(State::of(&log.decoded()), log.state);
+}
+
+#[test]
+fn changes_are_taken_back_while_nothing_runs_and_one_return_at_a_time() {
+    let wanted = EffectList { list: Digest::of(b"[]"), count: 1 };
+    let scope = RestoreScope { of: RestoreOf::Session, paths: Vec::new() };
+    let restoring = |n| RevisionRestoring {
+        revision: crate::ids::RevisionId::from_bits(n),
+        scope: scope.clone(),
+        wanted: wanted.clone(),
+        overwrite: Vec::new(),
+    };
+    let restored = |n| RevisionRestored {
+        revision: crate::ids::RevisionId::from_bits(n),
+        changed: Changed::default(),
+        kept: Vec::new(),
+        kept_more: 0,
+        error: None,
+    };
+    check(&Log::answered(0), restoring(1), Err("revision/idle"));
+    let idle = Log::created();
+    check(&idle, restored(1), Err("revision/open"));
+    let open = with(idle, |log| {
+        log.lawful(posted(1));
+        log.lawful(restoring(1));
+    });
+    check(&open, restoring(2), Err("revision/one_open"));
+    check(&open, restored(2), Err("revision/open"));
+    let start = TurnStart { turn: turn(1), source: Source::Message { message: message(1) } };
+    check(&open, start.clone(), Err("revision/idle"));
+    check(&with(open, |log| log.lawful(restored(1))), start, Ok(()));
+}
+
+#[test]
+fn a_grant_is_given_once_and_revoked_once() {
+    let given = |n| GrantGiven {
+        grant: crate::ids::GrantId::from_bits(n),
+        what: crate::call::Grant::Commands,
+        approval: None,
+    };
+    let revoked = |n| GrantRevoked { grant: crate::ids::GrantId::from_bits(n) };
+    check(&Log::created(), revoked(1), Err("grant/known"));
+    let one = with(Log::created(), |log| log.lawful(given(1)));
+    check(&one, given(1), Err("grant/unique"));
+    check(&one, given(2), Ok(()));
+    check(&with(one, |log| log.lawful(revoked(1))), revoked(1), Err("grant/known"));
+}
+
+#[test]
+fn a_stopped_call_that_never_started_changed_nothing() {
+    let effect = crate::call::Effect {
+        path: "a".into(),
+        before: None,
+        after: Some(Entry::Folder { mode: None }),
+        lines: None,
+        kept_in: None,
+    };
+    let stopped = ToolCancelled { changed: Changed { effects: vec![effect], all: None }, ..cancelled(1) };
+    check(&Log::answered(1), stopped.clone(), Err("call/effects"));
+    let running = with(Log::answered(1), |log| {
+        log.lawful(decided(1, allow()));
+        log.lawful(started(1, manual()));
+    });
+    check(&running, stopped, Ok(()));
 }

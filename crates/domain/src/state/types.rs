@@ -4,19 +4,25 @@
 //! versioned by [`STATE_VERSION`] and thrown away when it changes.
 
 use crate::call::Question;
-use crate::call::{Act, Mode, Plan, Semantics, Verdict};
+use crate::call::{Act, Grant, Mode, Plan, Semantics, Verdict};
 use crate::digest::Digest;
 use crate::event::{CancelBy, ModelChoice, Origin, Retry, Source, StepEndKind, Target};
-use crate::ids::{ApprovalId, AttemptId, CallId, CommandId, FolderId, MessageId, QuestionId, StepId, TurnId};
+use crate::ids::{
+    ApprovalId, AttemptId, CallId, CommandId, FolderId, GrantId, MessageId, QuestionId, RevisionId, StepId,
+    TurnId,
+};
 use crate::model::{ModelSnapshot, StopReason, Usage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 3;
+pub const STATE_VERSION: u32 = 4;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
+
+/// Most grants in force in one session.
+pub const MOST_GRANTS: usize = 200;
 
 /// How many files are remembered as seen.
 pub const REMEMBERED_FILES: usize = 4_096;
@@ -59,8 +65,23 @@ pub struct State {
     pub seen: BTreeMap<String, Digest>,
     /// The last environment note, by digest: it is given again only when it changed.
     pub environment: Option<Digest>,
+    /// Changes that are being taken back.
+    pub restoring: Option<Restoring>,
+    /// What the person allowed for the rest of the session.
+    pub grants: BTreeMap<GrantId, Grant>,
     /// How the last turn ended badly, for lists; `None` when it ended well or none ended yet.
     pub last_failure: Option<String>,
+}
+
+/// Changes that are being taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restoring {
+    /// The return.
+    pub revision: RevisionId,
+    /// The changes to take back: a blob, a JSON array of effects.
+    pub wanted: Digest,
+    /// Paths to bring back even where they were changed since.
+    pub overwrite: Vec<String>,
 }
 
 /// What a session is.
@@ -288,6 +309,8 @@ pub enum CallPhase {
         semantics: Semantics,
         /// When, UTC ms.
         at: u64,
+        /// The folder's tree just before, where its changes are told by comparing.
+        tree: Option<Digest>,
     },
     /// Ended.
     Ended {

@@ -5,7 +5,7 @@
 
 use super::Decision;
 use domain::event::{
-    ApprovalExpired, CancelBy, Draft, End, StepEnd, StepEndKind, ToolCancelled, TurnEnd, UserMessage,
+    ApprovalExpired, CancelBy, Changed, Draft, End, StepEnd, StepEndKind, ToolCancelled, TurnEnd, UserMessage,
 };
 use domain::state::{ApprovalState, Call, CallPhase, State, Step, StepPhase, Turn};
 
@@ -55,7 +55,7 @@ pub(super) fn unstart(turn: &Turn, step: &Step, call: &Call, text: &str) -> Vec<
         let expired = ApprovalExpired { approval: approval.id.clone(), why: "turn".into() };
         drafts.push(Draft::of_step(&turn.id, &step.id, expired));
     }
-    let ended = ToolCancelled { call: call.id.clone(), text: text.to_owned() };
+    let ended = ToolCancelled { call: call.id.clone(), text: text.to_owned(), changed: Changed::default() };
     drafts.push(Draft::of_step(&turn.id, &step.id, ended));
     drafts
 }

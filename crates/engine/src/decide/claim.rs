@@ -37,6 +37,9 @@ pub(super) fn turn(state: &State, env: &Env<'_>) -> Option<Decision> {
 /// What a new turn would claim, in the scheduler's order.
 pub(super) fn runnable(state: &State) -> Option<Source> {
     state.session.as_ref()?;
+    if state.restoring.is_some() {
+        return None;
+    }
     if let Some(of) = &state.continuation
         && state.unknown_of(of).next().is_none()
     {

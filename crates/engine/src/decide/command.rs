@@ -7,12 +7,12 @@ use super::{Decision, Env};
 use domain::call::Mode;
 use domain::digest::Digest;
 use domain::event::{
-    ApprovalExpired, ApprovalGranted, ApprovalRefused, CallResolved, CancelBy, Draft, InboxCancelled,
-    InboxPosted, ModelChoice, Origin, QuestionAnswered, Resolution, SessionCreated, SessionMode,
-    SessionModel, SessionRenamed, Target, ToolDenied, ToolOutcome, TurnCancel,
+    ApprovalExpired, ApprovalGranted, ApprovalRefused, CallResolved, CancelBy, Draft, GrantGiven,
+    GrantRevoked, InboxCancelled, InboxPosted, ModelChoice, Origin, QuestionAnswered, Resolution,
+    SessionCreated, SessionMode, SessionModel, SessionRenamed, Target, ToolDenied, ToolOutcome, TurnCancel,
 };
-use domain::ids::{ApprovalId, CallId, CommandId, MessageId, QuestionId};
-use domain::state::{ApprovalState, State};
+use domain::ids::{ApprovalId, CallId, CommandId, GrantId, MessageId, QuestionId};
+use domain::state::{ApprovalState, MOST_GRANTS, State};
 
 /// What may be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +68,17 @@ pub enum Command {
     SetModel(ModelChoice),
     /// Name the session.
     Rename(String),
+    /// Take changes back.
+    Restore(super::Restore),
+    /// Allow something for the rest of the session.
+    Allow {
+        /// What.
+        what: domain::call::Grant,
+        /// The approval it is given with.
+        approval: Option<ApprovalId>,
+    },
+    /// Take such a permission back.
+    Revoke(GrantId),
 }
 
 /// What a command recorded.
@@ -89,13 +100,13 @@ pub struct CommandError {
     pub message: String,
 }
 
-fn no<T>(code: &'static str, message: impl Into<String>) -> Result<T, CommandError> {
+pub(super) fn no<T>(code: &'static str, message: impl Into<String>) -> Result<T, CommandError> {
     Err(CommandError { code, message: message.into() })
 }
 
-type Taken = Result<(Decision, CommandReply), CommandError>;
+pub(super) type Taken = Result<(Decision, CommandReply), CommandError>;
 
-fn done(drafts: Vec<Draft>) -> Taken {
+pub(super) fn done(drafts: Vec<Draft>) -> Taken {
     Ok((Decision::barrier(drafts), CommandReply { message: None, repeated_at: None }))
 }
 
@@ -120,6 +131,9 @@ pub fn command(state: &State, command: Command, env: &Env<'_>) -> Taken {
         Command::SetMode(mode) => done(vec![Draft::new(SessionMode { mode })]),
         Command::SetModel(model) => done(vec![Draft::new(SessionModel { model })]),
         Command::Rename(title) => rename(&title),
+        Command::Restore(restore) => super::restore::command(state, restore, env),
+        Command::Allow { what, approval } => allow(state, what, approval, env),
+        Command::Revoke(grant) => revoke(state, grant),
     }
 }
 
@@ -308,6 +322,24 @@ fn rename(title: &str) -> Taken {
         return no("session/title", "a name has 1 to 200 characters");
     }
     done(vec![Draft::new(SessionRenamed { title: title.to_owned() })])
+}
+
+/// Allowing the same thing twice is one permission.
+fn allow(state: &State, what: domain::call::Grant, approval: Option<ApprovalId>, env: &Env<'_>) -> Taken {
+    if state.grants.values().any(|known| *known == what) {
+        return Ok((Decision::plain(Vec::new()), CommandReply { message: None, repeated_at: None }));
+    }
+    if state.grants.len() >= MOST_GRANTS {
+        return no("grant/count", format!("{MOST_GRANTS} permissions are in force; revoke some first"));
+    }
+    done(vec![Draft::new(GrantGiven { grant: GrantId::new(env.ids), what, approval })])
+}
+
+fn revoke(state: &State, grant: GrantId) -> Taken {
+    match state.grants.contains_key(&grant) {
+        true => done(vec![Draft::new(GrantRevoked { grant })]),
+        false => no("grant/unknown", "this permission was revoked already"),
+    }
 }
 
 /// A draft in the scope of the open step.

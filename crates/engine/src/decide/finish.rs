@@ -63,17 +63,17 @@ pub(super) fn call(state: &State, id: &CallId, finished: Finished, ms: u64) -> D
     if !state.call(id).is_some_and(|call| matches!(call.phase, CallPhase::Started { .. })) {
         return late(id.as_str(), "a result");
     }
-    let Finished { end, text, effects, kept, seen } = finished;
+    let Finished { end, text, changed, kept, seen } = finished;
     let call = id.clone();
     let fact: Fact = match end {
         FinishedEnd::Ok(value) => {
-            ToolResult { call, outcome: ToolOutcome::Ok { value }, text, effects, kept, seen, ms }.into()
+            ToolResult { call, outcome: ToolOutcome::Ok { value }, text, changed, kept, seen, ms }.into()
         }
         FinishedEnd::Failed(error) => {
-            ToolResult { call, outcome: ToolOutcome::Error { error }, text, effects, kept, seen, ms }.into()
+            ToolResult { call, outcome: ToolOutcome::Error { error }, text, changed, kept, seen, ms }.into()
         }
-        FinishedEnd::Stopped => ToolCancelled { call, text }.into(),
-        FinishedEnd::Unknown(evidence) => ToolOutcomeUnknown { call, evidence, text }.into(),
+        FinishedEnd::Stopped => ToolCancelled { call, text, changed }.into(),
+        FinishedEnd::Unknown(evidence) => ToolOutcomeUnknown { call, evidence, text, changed }.into(),
     };
     Decision::plain(vec![Draft::of_step(&turn.id, &step.id, fact)])
 }

@@ -7,8 +7,8 @@ use super::{Decision, Env, finish, wanted};
 use domain::call::{Facts, Mode, Semantics, ToolError, Verdict};
 use domain::digest::Digest;
 use domain::event::{
-    ApprovalExpired, ApprovalRefused, ApprovalRequested, Draft, Event, Fact, PlanReplaced, QuestionAsked,
-    Recorded, ToolDecision, ToolDenied, ToolOutcome, ToolResult, ToolStart,
+    ApprovalExpired, ApprovalRefused, ApprovalRequested, Changed, Draft, Event, Fact, PlanReplaced,
+    QuestionAsked, Recorded, ToolDecision, ToolDenied, ToolOutcome, ToolResult, ToolStart,
 };
 use domain::ids::{ApprovalId, CallId, QuestionId, StepId};
 use domain::state::{ApprovalState, Call, CallPhase, State};
@@ -41,6 +41,8 @@ pub struct Judgement {
     pub approval_digest: Digest,
     /// Is there a clearance: an allow, or an ask with a matching approval?
     pub cleared: bool,
+    /// The folder's tree now, where the call's changes are told by comparing.
+    pub tree: Option<Digest>,
     /// What it asks of the engine instead of running.
     pub interaction: Option<Interaction>,
 }
@@ -105,7 +107,8 @@ fn one(scratch: &mut Scratch, id: &CallId, result: Result<Judgement, ToolError>,
 fn start(scratch: &mut Scratch, id: &CallId, judgement: Judgement, env: &Env<'_>) -> bool {
     let Some(arguments) = scratch.when_ready(id, env) else { return false };
     let effects = judgement.semantics.has_effects();
-    scratch.push(ToolStart { call: id.clone(), arguments, semantics: judgement.semantics });
+    let (semantics, tree) = (judgement.semantics, judgement.tree);
+    scratch.push(ToolStart { call: id.clone(), arguments, semantics, tree });
     match judgement.interaction {
         None => {}
         Some(Interaction::Ask(body)) => {
@@ -169,8 +172,8 @@ fn failed(id: &CallId, error: ToolError) -> Fact {
 }
 
 pub(super) fn result(id: &CallId, outcome: ToolOutcome, text: String) -> ToolResult {
-    let (effects, kept, seen) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-    ToolResult { call: id.clone(), outcome, text, effects, kept, seen, ms: 0 }
+    let (changed, kept, seen) = (Changed::default(), BTreeMap::new(), BTreeMap::new());
+    ToolResult { call: id.clone(), outcome, text, changed, kept, seen, ms: 0 }
 }
 
 /// A copy of the state that the drafts so far are folded into, so that each is decided on what the others leave.

@@ -11,6 +11,7 @@ mod command;
 mod finish;
 mod judged;
 mod recover;
+mod restore;
 #[cfg(test)]
 mod tests;
 mod wanted;
@@ -18,6 +19,7 @@ mod wanted;
 pub use command::{Command, CommandError, CommandReply, command};
 pub use judged::{Judged, Judgement};
 pub use recover::{Found, Look, recover};
+pub use restore::Restore;
 pub use wanted::{Op, wanted};
 
 use crate::input::Input;
@@ -102,6 +104,7 @@ pub fn take(state: &State, input: Input, env: &Env<'_>) -> Decision {
         Input::Judged { step, calls } => judged::judged(state, &step, calls, env),
         Input::Output { call, text } => finish::output(state, call, text),
         Input::Finished { call, finished, ms } => finish::call(state, &call, finished, ms),
+        Input::Restored { revision, restored } => restore::restored(state, &revision, restored, env),
         Input::ApprovalDue { approval } => command::expire(state, &approval),
     }
 }

@@ -7,8 +7,8 @@
 use super::{Decision, Env, answer, cancel, judged};
 use domain::call::{Effect, Recovery, Semantics, ToolError};
 use domain::event::{
-    AttemptEndKind, Draft, End, Fact, InboxReleased, RecoveryAdopted, RecoveryContinuation, Source, StepEnd,
-    StepEndKind, ToolCancelled, ToolOutcome, ToolOutcomeUnknown, TurnEnd,
+    AttemptEndKind, Changed, Draft, End, Fact, InboxReleased, RecoveryAdopted, RecoveryContinuation, Source,
+    StepEnd, StepEndKind, ToolCancelled, ToolOutcome, ToolOutcomeUnknown, TurnEnd,
 };
 use domain::ids::{CallId, MessageId};
 use domain::state::{Call, CallPhase, State, Step, StepPhase, Turn};
@@ -24,6 +24,8 @@ pub enum Look {
     Done(Effect),
     /// It didn't happen.
     NotDone,
+    /// Nobody can tell, but this is different in the folder since it started.
+    Differs(Changed),
 }
 
 /// What recovery appends, if anything. Calls that aren't in `found` stay unknown where they may have had effects.
@@ -55,7 +57,7 @@ fn adopt(turn: &Turn) -> Vec<Draft> {
 
 /// A call that had started: nobody has seen its end.
 fn settle(turn: &Turn, step: &Step, call: &Call, found: &Found) -> Option<Draft> {
-    let CallPhase::Started { semantics, at } = &call.phase else { return None };
+    let CallPhase::Started { semantics, at, .. } = &call.phase else { return None };
     if call.question.is_some() {
         return None;
     }
@@ -66,12 +68,15 @@ fn settle(turn: &Turn, step: &Step, call: &Call, found: &Found) -> Option<Draft>
         Semantics::None { retry: false } => {
             let text =
                 "Cut off when Daybook was closed; it changes nothing, so it can be run again.".to_owned();
-            of_step(ToolCancelled { call: call.id.clone(), text }.into())
-        }
-        Semantics::Possible { .. } if found.contains_key(&call.id) => {
-            of_step(looked(&call.id, &found[&call.id]))
+            of_step(ToolCancelled { call: call.id.clone(), text, changed: Changed::default() }.into())
         }
         Semantics::Possible { recovery } => {
+            let changed = match found.get(&call.id) {
+                Some(Look::Done(effect)) => return of_step(happened(&call.id, effect)),
+                Some(Look::NotDone) => return of_step(not_happened(&call.id)),
+                Some(Look::Differs(changed)) => changed.clone(),
+                None => Changed::default(),
+            };
             let kind = match recovery {
                 Recovery::Idempotent { .. } => "idempotent",
                 Recovery::Reconcile { .. } => "reconcile",
@@ -85,37 +90,31 @@ fn settle(turn: &Turn, step: &Step, call: &Call, found: &Found) -> Option<Draft>
             let text = "Outcome unknown: Daybook was closed while this ran. It may have happened wholly, in part or not \
                         at all. It was not run again. Look at the actual state before doing anything about it."
                 .to_owned();
-            of_step(ToolOutcomeUnknown { call: call.id.clone(), evidence, text }.into())
+            of_step(ToolOutcomeUnknown { call: call.id.clone(), evidence, text, changed }.into())
         }
     }
 }
 
-/// The world told what became of a call: its result is what was found.
-fn looked(call: &CallId, look: &Look) -> Fact {
-    let mut result = match look {
-        Look::Done(effect) => {
-            let value = serde_json::json!({ "path": effect.path, "found_done": true });
-            let text = format!(
-                "Done: {} was changed just before Daybook was closed, as a look at it showed.",
-                effect.path
-            );
-            judged::result(call, ToolOutcome::Ok { value }, text)
-        }
-        Look::NotDone => {
-            let error = ToolError {
-                code: "call/cut_off".into(),
-                message: "Daybook was closed before this happened; nothing was changed".into(),
-                suggestion: Some("Do it again if it is still wanted.".into()),
-            };
-            let text = tools::run::error_text(&error);
-            judged::result(call, ToolOutcome::Error { error }, text)
-        }
-    };
-    if let Look::Done(effect) = look {
-        result.seen.extend(effect.content_after().map(|after| (effect.path.clone(), after)));
-        result.effects.push(effect.clone());
-    }
+/// The world told that a call happened: its result is what was found.
+fn happened(call: &CallId, effect: &Effect) -> Fact {
+    let value = serde_json::json!({ "path": effect.path, "found_done": true });
+    let text =
+        format!("Done: {} was changed just before Daybook was closed, as a look at it showed.", effect.path);
+    let mut result = judged::result(call, ToolOutcome::Ok { value }, text);
+    result.seen.extend(effect.content_after().map(|after| (effect.path.clone(), after)));
+    result.changed.effects.push(effect.clone());
     result.into()
+}
+
+/// The world told that a call didn't happen.
+fn not_happened(call: &CallId) -> Fact {
+    let error = ToolError {
+        code: "call/cut_off".into(),
+        message: "Daybook was closed before this happened; nothing was changed".into(),
+        suggestion: Some("Do it again if it is still wanted.".into()),
+    };
+    let text = tools::run::error_text(&error);
+    judged::result(call, ToolOutcome::Error { error }, text).into()
 }
 
 /// A step without an answer: everything in it ends, its unsent messages go back, and a new turn goes on where it was.

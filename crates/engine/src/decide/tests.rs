@@ -256,8 +256,8 @@ impl Bench {
 }
 
 fn finished(call: CallId, end: FinishedEnd) -> Input {
-    let (effects, kept, seen) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-    Input::Finished { call, finished: Finished { end, text: "done".into(), effects, kept, seen }, ms: 1 }
+    let (changed, kept, seen) = (Changed::default(), BTreeMap::new(), BTreeMap::new());
+    Input::Finished { call, finished: Finished { end, text: "done".into(), changed, kept, seen }, ms: 1 }
 }
 
 fn judgement(verdict: Verdict, shown: &[u8], cleared: bool) -> Judgement {
@@ -280,6 +280,7 @@ fn judgement(verdict: Verdict, shown: &[u8], cleared: bool) -> Judgement {
         semantics: Semantics::Possible { recovery: Recovery::Manual },
         approval_digest: Digest::of(shown),
         cleared,
+        tree: None,
         interaction: None,
     }
 }

@@ -6,7 +6,7 @@
 
 use super::{Env, claim};
 use domain::call::{Act, Verdict};
-use domain::ids::{ApprovalId, AttemptId, CallId, StepId};
+use domain::ids::{ApprovalId, AttemptId, CallId, RevisionId, StepId};
 use domain::state::{ApprovalState, Call, CallPhase, State, Step, StepPhase};
 
 /// An operation.
@@ -36,6 +36,8 @@ pub enum Op {
     },
     /// Run a started call.
     Run(CallId),
+    /// Take changes back.
+    Restore(RevisionId),
     /// Wait until an approval lapses.
     Expire {
         /// The approval.
@@ -50,6 +52,9 @@ pub enum Op {
 pub fn wanted(state: &State, env: &Env<'_>) -> Vec<Op> {
     if env.closing {
         return Vec::new();
+    }
+    if let Some(restoring) = &state.restoring {
+        return vec![Op::Restore(restoring.revision.clone())];
     }
     let Some(turn) = &state.turn else {
         let work = !env.slot && claim::runnable(state).is_some();

@@ -3,12 +3,13 @@
 //! A clearance made by judging stays in memory until its call starts; a process that dies takes it along, and the call is
 //! judged again.
 
-use crate::decide::{Found, Judged, Look, Op};
+use crate::blobs::Blobs;
+use crate::decide::{Judged, Op};
 use crate::input::{Finished, FinishedEnd, Input};
-use crate::perform::{Done, Pieces};
+use crate::perform::{Done, Pieces, trees};
 use crate::shared::{Live, Shared};
-use domain::call::{Recovery, Semantics, ToolError};
-use domain::digest::Digest;
+use domain::call::{Effect, Mode, ToolError};
+use domain::event::{Changed, EffectList};
 use domain::ids::{CallId, SessionId, StepId};
 use domain::state::{ApprovalState, Call, CallPhase, State};
 use std::collections::BTreeMap;
@@ -19,10 +20,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tools::{Approval, BlobSink, Cleared, Ctx, End, Output, Place, PolicyInput, Refusal, Settled};
+use tools::{Approval, BlobSink, Cleared, Ctx, End, Output, Place, PolicyInput, Refusal};
 
 /// Most bytes of a structured result kept in its event; the text for the model has bounds of its own.
 const VALUE_BYTES: usize = 32 * 1024;
+/// Most bytes of effects in one event; a list of more is a blob.
+const EFFECTS_BYTES: usize = 64 * 1024;
 
 pub(crate) async fn judge(
     shared: Arc<Shared>,
@@ -62,41 +65,18 @@ pub(crate) async fn judge(
     }
 }
 
-/// Looks at the world for calls that a dead process had started and whose tools can tell what became of them. Also clears
-/// away what their interrupted saves left behind.
-pub(crate) async fn look(shared: &Arc<Shared>, state: &Arc<State>) -> Found {
-    let (shared, state) = (Arc::clone(shared), Arc::clone(state));
-    let looking = move || {
-        let root = state.session.as_ref().map_or("", |session| session.root.as_str());
-        let place = Place::open(Path::new(root), shared.ports.hide.clone()).ok()?;
-        let (_, step) = state.step()?;
-        let asked = step.calls.iter().filter_map(|call| match &call.phase {
-            CallPhase::Started {
-                semantics: Semantics::Possible { recovery: Recovery::Reconcile { operation } },
-                ..
-            } => Some((call.id.clone(), operation)),
-            _ => None,
-        });
-        let found = asked.filter_map(|(call, operation)| {
-            match tools::reconcile(&place, operation, &shared.tool_limits).ok()? {
-                Settled::Done => Some((call, Look::Done(tools::asked_about(operation)?))),
-                Settled::NotDone => Some((call, Look::NotDone)),
-                Settled::Unclear => None,
-            }
-        });
-        Some(found.collect())
-    };
-    tokio::task::spawn_blocking(looking).await.ok().flatten().unwrap_or_default()
-}
-
 type Looked = (crate::decide::Judgement, Option<Cleared>);
 
 fn one(shared: &Arc<Shared>, session: &SessionId, state: &State, call: &Call) -> Result<Looked, ToolError> {
     let Some(good) = &call.good else { return Err(internal("the call was never checked")) };
     let checked = shared.tools.check(&call.name, &good.arguments)?;
     let ctx = ctx(shared, session, state, &call.id, CancellationToken::new(), Output::None)?;
-    let surveyed = checked.survey(&ctx)?;
-    let mode = state.session.as_ref().map_or(domain::call::Mode::Plan, |session| session.mode);
+    let mut surveyed = checked.survey(&ctx)?;
+    let mode = mode(state);
+    let tree = match trees::wide(&surveyed.facts, mode) {
+        true => trees::cover(shared, &ctx.place, &mut surveyed.facts, &ctx.cancel),
+        false => None,
+    };
     let policy = PolicyInput { mode, cage: shared.ports.launcher.cage(), layers: &[] };
     let verdict = tools::judge(&checked, &surveyed.facts, &policy);
     // The expiry is the engine's business: a granted approval in the state is one that hasn't lapsed.
@@ -112,6 +92,7 @@ fn one(shared: &Arc<Shared>, session: &SessionId, state: &State, call: &Call) ->
         semantics: surveyed.semantics.clone(),
         approval_digest: fresh.digest(),
         cleared,
+        tree,
         interaction: checked.interaction().cloned(),
     };
     let now = shared.ports.clock.now_ms();
@@ -136,7 +117,7 @@ pub(crate) async fn run(
     let began = Instant::now();
     let (output, ended, forwarding) = output(&shared, &session, &call, pieces);
     let finished = match (cleared, ctx(&shared, &session, &state, &call, cancel, output)) {
-        (Some(cleared), Ok(ctx)) => told(tools::run(cleared, &ctx).await),
+        (Some(cleared), Ok(ctx)) => trees::held(&shared, &session, mode(&state), cleared, ctx).await,
         (None, _) => lost(&state, &call),
         (_, Err(error)) => failed(error),
     };
@@ -193,8 +174,9 @@ fn lost(state: &State, call: &CallId) -> Finished {
     finished
 }
 
-fn told(done: tools::Finished) -> Finished {
+pub(crate) fn told(done: tools::Finished, sink: &dyn BlobSink) -> Finished {
     let tools::Finished { end, text, value, effects, blobs, seen } = done;
+    let changed = bounded_changes(effects, sink);
     let end = match end {
         End::Ok => FinishedEnd::Ok(bounded(value.get("value").cloned().unwrap_or_default())),
         End::Failed(error) | End::Fault(error) => FinishedEnd::Failed(error),
@@ -203,7 +185,7 @@ fn told(done: tools::Finished) -> Finished {
     };
     let kept =
         blobs.into_iter().enumerate().map(|(at, digest)| (format!("output-{}", at + 1), digest)).collect();
-    Finished { end, text, effects, kept, seen }
+    Finished { end, text, changed, kept, seen }
 }
 
 fn bounded(value: serde_json::Value) -> serde_json::Value {
@@ -211,10 +193,40 @@ fn bounded(value: serde_json::Value) -> serde_json::Value {
     if bytes <= VALUE_BYTES { value } else { serde_json::json!({ "left_out_bytes": bytes }) }
 }
 
+/// Effects as they stand in an event: all of them, or the first ones and a blob with all.
+pub(crate) fn bounded_changes(mut effects: Vec<Effect>, sink: &dyn BlobSink) -> Changed {
+    let sizes = effects.iter().map(|effect| serde_json::to_string(effect).map_or(0, |text| text.len() + 1));
+    let mut sum = 0;
+    let fit = sizes
+        .take_while(|size| {
+            sum += size;
+            sum <= EFFECTS_BYTES
+        })
+        .count();
+    if fit == effects.len() {
+        return Changed { effects, all: None };
+    }
+    let list = serde_json::to_vec(&effects).map_err(io::Error::other).and_then(|bytes| sink.put(&bytes));
+    let count = effects.len() as u64;
+    effects.truncate(fit);
+    match list {
+        Ok(list) => Changed { effects, all: Some(EffectList { list, count }) },
+        Err(error) => {
+            tracing::error!(%error, "the whole list of changes couldn't be kept");
+            Changed { effects, all: None }
+        }
+    }
+}
+
 fn failed(error: ToolError) -> Finished {
     let text = tools::run::error_text(&error);
-    let (effects, kept, seen) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-    Finished { end: FinishedEnd::Failed(error), text, effects, kept, seen }
+    let (changed, kept, seen) = (Changed::default(), BTreeMap::new(), BTreeMap::new());
+    Finished { end: FinishedEnd::Failed(error), text, changed, kept, seen }
+}
+
+/// The session's mode; the strictest where there is none yet.
+fn mode(state: &State) -> Mode {
+    state.session.as_ref().map_or(Mode::Plan, |session| session.mode)
 }
 
 /// What a call works with.
@@ -248,24 +260,4 @@ fn ctx(
 
 fn internal(message: &str) -> ToolError {
     ToolError { code: "internal".into(), message: message.into(), suggestion: None }
-}
-
-/// Blobs of the store behind the hands' port.
-struct Blobs(store::StoreHandle);
-
-impl BlobSink for Blobs {
-    fn put(&self, bytes: &[u8]) -> io::Result<Digest> {
-        self.0.put_blob(bytes).map_err(io::Error::other)
-    }
-
-    fn put_stream(&self, from: &mut dyn io::Read) -> io::Result<Digest> {
-        // Spools are bounded by the hands' limits; the store writes a blob in one piece.
-        let mut bytes = Vec::new();
-        from.read_to_end(&mut bytes)?;
-        self.put(&bytes)
-    }
-
-    fn get(&self, digest: &Digest) -> io::Result<Vec<u8>> {
-        self.0.blob(digest).map_err(io::Error::other)
-    }
 }

@@ -5,7 +5,9 @@
 
 pub(crate) mod calls;
 pub(crate) mod prepare;
+pub(crate) mod restore;
 pub(crate) mod send;
+pub(crate) mod trees;
 
 use crate::actor::Post;
 use crate::decide::Op;

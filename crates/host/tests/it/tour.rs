@@ -51,11 +51,14 @@ async fn the_tour_shows_a_plan_a_difference_a_command_and_a_summary_in_both_lang
         let (approval, digest) = (run.id, run.digest);
         rig.call(Command::Approve { session: session.clone(), approval, digest }).await;
         client.until(|view| view.activity == Activity::Idle).await;
-        let Reply::Changes(files) = rig.call(Command::Changes { session: session.clone() }).await else {
+        let Reply::Changes(changes) = rig.call(Command::Changes { session: session.clone() }).await else {
             panic!()
         };
+        let files = changes.files;
         assert_eq!((files.len(), files[0].path.as_str(), files[0].added), (1, "menu.md", Some(2)));
-        let diff = rig.call(Command::Diff { session: session.clone(), path: "menu.md".to_owned() }).await;
+        let diff = rig
+            .call(Command::Diff { session: session.clone(), path: "menu.md".to_owned(), turn: None })
+            .await;
         let Reply::Diff(diff) = diff else { panic!() };
         assert_eq!(diff.hunks.len(), 1);
         let ran = client.view.entries.iter().any(|entry| match &entry.body {
@@ -84,7 +87,7 @@ async fn the_tour_takes_no_for_an_answer() {
     }
     client.until(|view| view.activity == Activity::Idle).await;
     assert!(said(&client.view).contains("a no is a no") && said(&client.view).contains("I won't run it"));
-    let Reply::Changes(files) = rig.call(Command::Changes { session }).await else { panic!() };
-    assert!(files.is_empty());
+    let Reply::Changes(changes) = rig.call(Command::Changes { session }).await else { panic!() };
+    assert!(changes.files.is_empty());
     rig.host.close().await;
 }

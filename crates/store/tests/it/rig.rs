@@ -171,7 +171,8 @@ pub(crate) fn granted_and_started(n: u128) -> Vec<Draft> {
     let semantics = Semantics::Possible { recovery: Recovery::Manual };
     vec![
         of(ApprovalGranted { approval: ApprovalId::from_bits(n), digest: Digest::of(b"approval") }.into()),
-        of(ToolStart { call: CallId::from_bits(n), arguments: Digest::of(b"{}"), semantics }.into()),
+        of(ToolStart { call: CallId::from_bits(n), arguments: Digest::of(b"{}"), semantics, tree: None }
+            .into()),
     ]
 }
 
@@ -185,7 +186,7 @@ pub(crate) fn result(n: u128, value: serde_json::Value) -> ToolResult {
         call: CallId::from_bits(n),
         outcome: ToolOutcome::Ok { value },
         text: "done".into(),
-        effects: vec![],
+        changed: Changed::default(),
         kept: BTreeMap::new(),
         seen: BTreeMap::new(),
         ms: 5,
@@ -194,7 +195,7 @@ pub(crate) fn result(n: u128, value: serde_json::Value) -> ToolResult {
 
 pub(crate) fn call_unknown(n: u128) -> Draft {
     let (evidence, text) = (BTreeMap::new(), "nobody knows".into());
-    let fact = ToolOutcomeUnknown { call: CallId::from_bits(n), evidence, text };
+    let fact = ToolOutcomeUnknown { call: CallId::from_bits(n), evidence, text, changed: Changed::default() };
     Draft::of_step(&TurnId::from_bits(n), &StepId::from_bits(n), fact)
 }
 

@@ -125,10 +125,13 @@ impl Change {
             return Err(Trouble::Stopped(Raw::default()));
         }
         let same = before == Some(after);
+        let missing = missing_folders(&ctx.place, &self.target.real);
         if !same {
             save(&ctx.place, &self.target, &self.after)?;
         }
-        Ok(self.result(after, same, ctx))
+        let mut raw = self.result(after, same, ctx);
+        raw.effects.splice(0..0, missing.iter().map(|folder| made(&ctx.place, folder)));
+        Ok(raw)
     }
 
     fn result(self, after: Digest, same: bool, ctx: &Ctx) -> Raw {
@@ -162,6 +165,24 @@ impl Change {
             seen: BTreeMap::from([(path, after), (self.reached.path.to_string(), after)]),
         }
     }
+}
+
+/// Folders that a save will have to make, from the outermost in.
+fn missing_folders(place: &Place, path: &RelPath) -> Vec<RelPath> {
+    let mut missing = Vec::new();
+    let mut folder = path.parent();
+    while !folder.is_root() && place.metadata(&folder).is_err() {
+        missing.push(folder.clone());
+        folder = folder.parent();
+    }
+    missing.reverse();
+    missing
+}
+
+fn made(place: &Place, folder: &RelPath) -> Effect {
+    let mode = place.metadata(folder).ok().as_ref().and_then(mode);
+    let after = Some(Entry::Folder { mode });
+    Effect { path: folder.to_string(), before: None, after, lines: None, kept_in: None }
 }
 
 /// What the clearance says is there before and after.

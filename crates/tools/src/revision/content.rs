@@ -8,7 +8,7 @@ use super::name::to_os;
 use super::scan::THREADS;
 use super::stat::{Stat, mode};
 use super::tree::Why;
-use crate::blob::{BlobSink, Staged};
+use crate::blob::{BlobSink, Staged, holds_secret};
 use cap_std::fs::{Dir, File};
 use domain::digest::Digest;
 use std::io::{self, Read};
@@ -130,6 +130,7 @@ pub(super) fn read(dir: &Dir, name: &str, limit: u64, blobs: &dyn BlobSink) -> R
         let mut from = Source { file: (&file).take(stat.bytes + 1), broken: false };
         let staged = match blobs.stage(&mut from) {
             Ok(staged) => staged,
+            Err(error) if holds_secret(&error) => return left_out(Why::Secret),
             Err(_) if from.broken => return left_out(Why::Unreadable),
             Err(error) => return Err(Failed::Blobs(error)),
         };

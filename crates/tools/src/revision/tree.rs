@@ -54,9 +54,11 @@ pub enum Why {
     TooDeep,
     /// Its name can't be written as text.
     Name,
+    /// It holds a registered secret, which is kept nowhere.
+    Secret,
 }
 
-const WHYS: [Why; 10] = [
+const WHYS: [Why; 11] = [
     Why::Ignored,
     Why::Own,
     Why::TooLarge,
@@ -67,6 +69,7 @@ const WHYS: [Why; 10] = [
     Why::OtherDisk,
     Why::TooDeep,
     Why::Name,
+    Why::Secret,
 ];
 
 /// Bytes that are no tree.

@@ -118,7 +118,7 @@ export class FakeBackend implements Backend {
         world.settings = command.args.settings;
         return { kind: 'settings', value: world.settings };
       case 'changes':
-        return { kind: 'changes', value: world.changes };
+        return { kind: 'changes', value: { files: world.changes, turns: [] } };
       case 'diff':
         return { kind: 'diff', value: this.#diff(command.args.path) };
       case 'create_session':

@@ -77,9 +77,9 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
     summaries: summaries(w, folders, now),
     views: new Map(views.map((view) => [view.id, view])),
     changes: [
-      { path: 'menu.json', change: 'edited', added: 3, removed: 2, changed_since: true },
-      { path: 'scripts/menu.js', change: 'edited', added: 31, removed: 12, changed_since: false },
-      { path: 'styles/filter.css', change: 'created', added: 9, removed: 0, changed_since: false },
+      { path: 'menu.json', change: 'edited', kind: 'file', added: 3, removed: 2, changed_since: true },
+      { path: 'scripts/menu.js', change: 'edited', kind: 'file', added: 31, removed: 12, changed_since: false },
+      { path: 'styles/filter.css', change: 'created', kind: 'file', added: 9, removed: 0, changed_since: false },
     ],
     diffs: new Map([['menu.json', menuDiff()]]),
   };

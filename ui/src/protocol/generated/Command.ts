@@ -5,6 +5,7 @@ import type { ModelChoice } from "./ModelChoice";
 import type { ProviderDraft } from "./ProviderDraft";
 import type { Resolution } from "./Resolution";
 import type { Settings } from "./Settings";
+import type { UndoOf } from "./UndoOf";
 
 /**
  * What a client may ask for.
@@ -145,7 +146,51 @@ session: string,
 /**
  * The path as given by `changes`.
  */
-path: string, } } | { "name": "providers" } | { "name": "set_key", "args": { 
+path: string, 
+/**
+ * The turn; null is the whole session.
+ */
+turn: string | null, } } | { "name": "preview_undo", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * Whose changes.
+ */
+of: UndoOf, 
+/**
+ * Only these paths; empty is all.
+ */
+paths: Array<string>, } } | { "name": "three_way", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * Whose change.
+ */
+of: UndoOf, 
+/**
+ * The path.
+ */
+path: string, } } | { "name": "undo", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * Whose changes.
+ */
+of: UndoOf, 
+/**
+ * Only these paths; empty is all.
+ */
+paths: Array<string>, 
+/**
+ * Paths to bring back even where they were changed since.
+ */
+overwrite: Array<string>, } } | { "name": "providers" } | { "name": "set_key", "args": { 
 /**
  * The provider.
  */

@@ -4,6 +4,7 @@ import type { CallView } from "./CallView";
 import type { NoticeLevel } from "./NoticeLevel";
 import type { QuestionView } from "./QuestionView";
 import type { Resolution } from "./Resolution";
+import type { UndoView } from "./UndoView";
 
 /**
  * Kinds of entries.
@@ -60,7 +61,11 @@ facts: { [key in string]: string },
 /**
  * How grave it is.
  */
-level: NoticeLevel, } | { "kind": "turn_end", 
+level: NoticeLevel, } | { "kind": "undo", 
+/**
+ * The return.
+ */
+undo: UndoView, } | { "kind": "turn_end", 
 /**
  * `completed`, `cancelled`, `rejected`, `nothing_to_do`, `failed`, `length`, `blocked` or `limit`.
  */

@@ -9,9 +9,13 @@ export type FileChange = {
  */
 path: string, 
 /**
- * `created`, `edited`, `deleted`.
+ * `created`, `edited` (its content), `deleted` or `mode` (only its permissions).
  */
 change: string, 
+/**
+ * What it is, or was: `file`, `link` or `folder`.
+ */
+kind: string, 
 /**
  * Lines added, null for binary files.
  */

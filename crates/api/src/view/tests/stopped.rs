@@ -8,7 +8,10 @@ fn stopped(by: CancelBy) -> Vec<Fact> {
     let mut facts = begin();
     facts.push(start(1));
     facts.extend(accepted(1, "Both."));
-    let cancelled = |n| ToolCancelled { call: CallId::from_bits(n), text: "stopped".into() }.into();
+    let cancelled = |n| {
+        ToolCancelled { call: CallId::from_bits(n), text: "stopped".into(), changed: Changed::default() }
+            .into()
+    };
     facts.extend([
         call(1, "run_command", r#"{"command":"rm menu.md"}"#),
         call(2, "run_command", r#"{"command":"sleep 60"}"#),

@@ -1,0 +1,124 @@
+//! Taking changes back: what it would do, the sides of a conflict, and asking the engine for it.
+//!
+//! Invariant: nothing is decided here; the engine works out what is wanted from the record, and the restore itself keeps
+//! back what somebody changed since.
+
+use crate::changes::{between, root};
+use crate::failure::{error, internal, of_id, of_ledger};
+use crate::view::diff::wire;
+use crate::wire::ApiError;
+use crate::wire::undo::{KeptFile, ThreeWay, UndoOf, UndoPreview, UndoneFile};
+use domain::call::Effect;
+use domain::event::{RestoreOf, RestoreScope};
+use domain::ids::SessionId;
+use engine::ledger::Ledger;
+use engine::show::{self, Hindrance, Place, Reader, State};
+use std::path::Path;
+
+/// Most files listed one by one.
+const LISTED: usize = 500;
+
+/// A scope as a client names it.
+pub(crate) fn scope(of: UndoOf, paths: Vec<String>) -> Result<RestoreScope, ApiError> {
+    let of = match of {
+        UndoOf::Session => RestoreOf::Session,
+        UndoOf::Turn { turn } => RestoreOf::Turn { turn: turn.parse().map_err(|bad| of_id(&bad))? },
+        UndoOf::Since { turn } => RestoreOf::Since { turn: turn.parse().map_err(|bad| of_id(&bad))? },
+        UndoOf::Call { call } => RestoreOf::Call { call: call.parse().map_err(|bad| of_id(&bad))? },
+        UndoOf::Undo { undo } => RestoreOf::Restore { revision: undo.parse().map_err(|bad| of_id(&bad))? },
+    };
+    Ok(RestoreScope { of, paths })
+}
+
+/// A scope as a client sees it.
+pub(crate) fn of(of: &RestoreOf) -> UndoOf {
+    match of {
+        RestoreOf::Session => UndoOf::Session,
+        RestoreOf::Turn { turn } => UndoOf::Turn { turn: turn.to_string() },
+        RestoreOf::Since { turn } => UndoOf::Since { turn: turn.to_string() },
+        RestoreOf::Call { call } => UndoOf::Call { call: call.to_string() },
+        RestoreOf::Restore { revision } => UndoOf::Undo { undo: revision.to_string() },
+    }
+}
+
+/// What taking a scope back would do now.
+pub(crate) fn preview(
+    reader: &Reader,
+    session: &SessionId,
+    scope: &RestoreScope,
+) -> Result<UndoPreview, ApiError> {
+    let place = place(reader, session)?;
+    let ledger = Ledger::read(reader, session).map_err(|error| of_ledger(&error))?;
+    let net = ledger.net(scope);
+    let states = show::preview(&place, &net).map_err(internal)?;
+    let mut found = UndoPreview { files: Vec::new(), kept: Vec::new(), count: net.len() as u64 };
+    for (effect, (path, state)) in net.iter().zip(states) {
+        match state {
+            State::Ready if found.files.len() < LISTED => {
+                found.files.push(UndoneFile { path, what: what(&inverse(effect)).to_owned() });
+            }
+            State::Kept { why } if found.kept.len() < LISTED => {
+                found.kept.push(KeptFile { path, why: why_code(&why).to_owned() });
+            }
+            State::Ready | State::Done | State::Kept { .. } => {}
+        }
+    }
+    Ok(found)
+}
+
+/// The sides of one file.
+pub(crate) fn three_way(
+    reader: &Reader,
+    session: &SessionId,
+    scope: &RestoreScope,
+) -> Result<ThreeWay, ApiError> {
+    let place = place(reader, session)?;
+    let ledger = Ledger::read(reader, session).map_err(|error| of_ledger(&error))?;
+    let Some(effect) = ledger.net(scope).into_iter().next() else {
+        return Err(error("changes/unknown", "this wasn't changed there", "Ask for the changes again."));
+    };
+    let now = show::sides(&place, reader, &effect).map_err(internal)?;
+    let path = effect.path.clone();
+    let ours = between(reader, effect.before.as_ref(), effect.after.as_ref())?;
+    let diff = |one: Option<&[u8]>, other: Option<&[u8]>| {
+        wire(path.clone(), show::FileDiff::of(one, other, &show::Hands::default()))
+    };
+    Ok(ThreeWay {
+        ours: wire(path.clone(), ours),
+        theirs: diff(now.after.as_deref(), now.now.as_deref()),
+        merged: now.merged.as_ref().map(|merged| diff(now.now.as_deref(), Some(merged))),
+        path,
+    })
+}
+
+fn place(reader: &Reader, session: &SessionId) -> Result<Place, ApiError> {
+    let root = root(reader, session)?;
+    Place::open(Path::new(&root), Vec::new())
+        .map_err(|gone| error("folder/missing", gone.to_string(), "Put the folder back where it was."))
+}
+
+/// What a change that takes something back does to its path.
+pub(crate) fn what(effect: &Effect) -> &'static str {
+    match (&effect.before, &effect.after) {
+        (_, None) => "removed",
+        (None, Some(_)) => "brought_back",
+        (Some(_), Some(_)) => "restored",
+    }
+}
+
+fn inverse(effect: &Effect) -> Effect {
+    Effect { before: effect.after.clone(), after: effect.before.clone(), ..effect.clone() }
+}
+
+/// Why a path would be left alone, as a code.
+pub(crate) fn why_code(why: &Hindrance) -> &'static str {
+    match why {
+        Hindrance::Changed { .. } => "changed",
+        Hindrance::NotEmpty { .. } => "not_empty",
+        Hindrance::Blocked { .. } => "blocked",
+        Hindrance::Unreadable => "unreadable",
+        Hindrance::Special => "special",
+        Hindrance::Own => "own",
+        Hindrance::Failed { .. } => "failed",
+    }
+}

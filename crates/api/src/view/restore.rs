@@ -1,0 +1,92 @@
+//! Changes and returns in the view: what counts as changed, and one entry for each return.
+
+use super::Fold;
+use crate::undo;
+use crate::wire::undo::{KeptFile, UndoOf, UndoView, UndoneFile};
+use crate::wire::view::{EntryBody, Patch};
+use domain::call::Entry;
+use domain::event::{Changed, Event, RevisionRestored, RevisionRestoring};
+
+/// Files of a return that are listed.
+const LISTED: usize = 50;
+
+/// What stood at a path before the session's first change, and what stands there after its last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Net {
+    before: Option<Entry>,
+    after: Option<Entry>,
+}
+
+impl Net {
+    /// Folders come and go with the files in them and aren't counted.
+    pub(super) fn differs(&self) -> bool {
+        let folder = |entry: &Option<Entry>| matches!(entry, None | Some(Entry::Folder { .. }));
+        if folder(&self.before) && folder(&self.after) {
+            return false;
+        }
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) => !before.matches(after),
+            (before, after) => before.is_some() != after.is_some(),
+        }
+    }
+}
+
+impl Fold {
+    /// Notes what changed, for counting.
+    pub(super) fn changed(&mut self, changed: &Changed) {
+        for effect in &changed.effects {
+            let net = Net { before: effect.before.clone(), after: effect.after.clone() };
+            self.files.entry(effect.path.clone()).or_insert(net).after.clone_from(&effect.after);
+        }
+    }
+
+    pub(super) fn restoring(&mut self, e: &RevisionRestoring, event: &Event, out: &mut Vec<Patch>) {
+        let undo = UndoView {
+            id: e.revision.to_string(),
+            of: undo::of(&e.scope.of),
+            state: "working".to_owned(),
+            files: Vec::new(),
+            count: 0,
+            kept: Vec::new(),
+            kept_more: 0,
+            error: None,
+            undone: false,
+        };
+        self.put(event, undo.id.clone(), EntryBody::Undo { undo }, out);
+    }
+
+    pub(super) fn restored(&mut self, e: &RevisionRestored, event: &Event, out: &mut Vec<Patch>) {
+        self.changed(&e.changed);
+        let key = e.revision.to_string();
+        let Some(EntryBody::Undo { undo }) = self.shown.entry(&key).map(|entry| entry.body.clone()) else {
+            return;
+        };
+        let file = |effect: &domain::call::Effect| UndoneFile {
+            path: effect.path.clone(),
+            what: undo::what(effect).to_owned(),
+        };
+        let kept = e.kept.iter().take(LISTED);
+        let done = UndoView {
+            state: if e.error.is_some() { "failed" } else { "done" }.to_owned(),
+            files: e.changed.effects.iter().take(LISTED).map(file).collect(),
+            count: e.changed.count(),
+            kept: kept.map(|kept| KeptFile { path: kept.path.clone(), why: kept.why.clone() }).collect(),
+            kept_more: e.kept_more + e.kept.len().saturating_sub(LISTED) as u64,
+            error: e.error.as_ref().map(|error| error.code.clone()),
+            ..undo
+        };
+        if done.state == "done"
+            && let UndoOf::Undo { undo: earlier } = &done.of
+        {
+            self.taken_back(earlier, event, out);
+        }
+        self.put(event, key, EntryBody::Undo { undo: done }, out);
+    }
+
+    fn taken_back(&mut self, earlier: &str, event: &Event, out: &mut Vec<Patch>) {
+        if let Some(EntryBody::Undo { undo }) = self.shown.entry(earlier).map(|entry| entry.body.clone()) {
+            let undo = UndoView { undone: true, ..undo };
+            self.put(event, earlier.to_owned(), EntryBody::Undo { undo }, out);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Changes and taking them back, as a client sees them.
+//!
+//! A session's changes are listed turn by turn; what a return did and left alone is an entry of the conversation.
+
+use super::store::FileChange;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// What a session changed, turn by turn, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Changes {
+    /// All changed files of the session, from before it to now, by path.
+    pub files: Vec<FileChange>,
+    /// The turns that changed something.
+    pub turns: Vec<TurnChanges>,
+}
+
+/// What one turn changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct TurnChanges {
+    /// The turn.
+    pub turn: String,
+    /// Its number in the session, from 1.
+    pub number: u32,
+    /// The first line of what was asked; empty where nothing was said.
+    pub title: String,
+    /// When it began, UTC ms.
+    #[ts(type = "number")]
+    pub time: u64,
+    /// Its files, by path.
+    pub files: Vec<FileChange>,
+    /// Were all of them taken back?
+    pub undone: bool,
+}
+
+/// Whose changes are taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum UndoOf {
+    /// All of the session.
+    Session,
+    /// Those of one turn.
+    Turn {
+        /// The turn.
+        turn: String,
+    },
+    /// Those of this turn and all after it.
+    Since {
+        /// The turn.
+        turn: String,
+    },
+    /// Those of one call.
+    Call {
+        /// The call.
+        call: String,
+    },
+    /// Those of an earlier return.
+    Undo {
+        /// The return.
+        undo: String,
+    },
+}
+
+/// A return to how things were.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct UndoView {
+    /// Its id.
+    pub id: String,
+    /// Whose changes it takes back.
+    pub of: UndoOf,
+    /// Where it stands: `working`, `done` or `failed`.
+    pub state: String,
+    /// What it changed; the first of them where there are many.
+    pub files: Vec<UndoneFile>,
+    /// How many files it changed.
+    #[ts(type = "number")]
+    pub count: u64,
+    /// What it left alone; the first of them.
+    pub kept: Vec<KeptFile>,
+    /// How many more it left alone.
+    #[ts(type = "number")]
+    pub kept_more: u64,
+    /// Code of why it stopped, where it failed.
+    pub error: Option<String>,
+    /// Was it taken back itself?
+    pub undone: bool,
+}
+
+/// A file that a return changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct UndoneFile {
+    /// Its path.
+    pub path: String,
+    /// `restored` (content or permissions are as before), `removed` or `brought_back`.
+    pub what: String,
+}
+
+/// A file that a return left alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct KeptFile {
+    /// Its path.
+    pub path: String,
+    /// Why: `changed` (somebody changed it since), `unreadable`, `left_out`, `busy`, …
+    pub why: String,
+}
+
+/// What a return would do, before it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct UndoPreview {
+    /// Files it would change.
+    pub files: Vec<UndoneFile>,
+    /// Files it would leave alone: somebody changed them since.
+    pub kept: Vec<KeptFile>,
+    /// How many files it is about in all.
+    #[ts(type = "number")]
+    pub count: u64,
+}
+
+/// The three sides of a file that was changed by both.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ThreeWay {
+    /// Its path.
+    pub path: String,
+    /// What Daybook changed: before it and after it.
+    pub ours: super::store::FileDiff,
+    /// What was changed since: after Daybook and now.
+    pub theirs: super::store::FileDiff,
+    /// Can Daybook's part be taken back without the other? The content that would stand there then.
+    pub merged: Option<super::store::FileDiff>,
+}

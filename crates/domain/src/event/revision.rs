@@ -1,0 +1,146 @@
+//! Payloads of undo, and of what the person allowed for more than one call.
+//!
+//! A **revision** is a state of the folder that undo can return to; **restoring** makes paths be what they were, one by
+//! one, and keeps back every path that isn't as expected any more. Invariants: what is to be restored is recorded before
+//! the first path is touched, so that a process that takes over can finish it; a grant is given and revoked by the person.
+
+use crate::call::{Effect, Entry, Grant, ToolError};
+use crate::digest::Digest;
+use crate::ids::{ApprovalId, CallId, GrantId, RevisionId, TurnId};
+use serde::{Deserialize, Serialize};
+
+/// What changed in the folder, as data.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changed {
+    /// The changes; the first of them where there are more than an event holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
+    /// All of them, where they are too many for the event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all: Option<EffectList>,
+}
+
+impl Changed {
+    /// Did nothing change?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.effects.is_empty() && self.all.is_none()
+    }
+
+    /// How many paths changed.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.all.as_ref().map_or(self.effects.len() as u64, |all| all.count)
+    }
+}
+
+/// A list of effects kept as a blob: a JSON array.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectList {
+    /// The blob.
+    pub list: Digest,
+    /// How many there are.
+    pub count: u64,
+}
+
+/// `revision/restoring`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RevisionRestoring {
+    /// This return.
+    pub revision: RevisionId,
+    /// What is being taken back.
+    pub scope: RestoreScope,
+    /// The changes to take back: each path shall be its effect's `before` again, where it still is its `after`.
+    pub wanted: EffectList,
+    /// Paths the person wants back even where they were changed since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overwrite: Vec<String>,
+}
+
+/// What is being taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestoreScope {
+    /// Whose changes.
+    pub of: RestoreOf,
+    /// Only these paths; empty is all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+}
+
+/// Whose changes are taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum RestoreOf {
+    /// All of the session.
+    Session,
+    /// Those of one turn.
+    Turn {
+        /// The turn.
+        turn: TurnId,
+    },
+    /// Those of this turn and all after it: back to the moment before it.
+    Since {
+        /// The turn.
+        turn: TurnId,
+    },
+    /// Those of one call.
+    Call {
+        /// The call.
+        call: CallId,
+    },
+    /// Those of an earlier return: undo of the undo.
+    Restore {
+        /// The return.
+        revision: RevisionId,
+    },
+}
+
+/// `revision/restored`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RevisionRestored {
+    /// The return.
+    pub revision: RevisionId,
+    /// What it changed.
+    #[serde(flatten)]
+    pub changed: Changed,
+    /// Paths that were left alone; the first of them where there are many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<KeptBack>,
+    /// How many more were.
+    #[serde(default)]
+    pub kept_more: u64,
+    /// Why it stopped before its end, where it did; nothing else was touched then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ToolError>,
+}
+
+/// A path that a return left alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptBack {
+    /// The path.
+    pub path: String,
+    /// `changed` (somebody changed it since), `unreadable`, `left_out`, `busy`, …
+    pub why: String,
+    /// What stands there now, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<Entry>,
+}
+
+/// `grant/given`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantGiven {
+    /// The grant.
+    pub grant: GrantId,
+    /// What it allows, for the rest of the session.
+    pub what: Grant,
+    /// The approval it was given with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalId>,
+}
+
+/// `grant/revoked`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantRevoked {
+    /// The grant.
+    pub grant: GrantId,
+}

@@ -1,0 +1,177 @@
+//! Folders that sessions write in: who holds one, and what its revisions know.
+//!
+//! The **lease** of a folder lets one session at a time change it; a folder that contains another is the same folder here.
+//! It is held while something of a session runs in it, never while a person is waited for. Invariant: what is different
+//! after a session's own work, and wasn't before it, happened under that session's lease.
+
+use crate::ports::Ports;
+use domain::ids::SessionId;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tools::blob::Guarded;
+use tools::revision::{Bounds, Index, TakeError, Taken, take};
+use tools::{BlobSink, Place};
+
+/// Folders of one engine.
+#[derive(Debug, Default)]
+pub(crate) struct Folders {
+    held: Mutex<Vec<Held>>,
+    freed: Notify,
+    indexes: Mutex<HashMap<PathBuf, Arc<Mutex<Index>>>>,
+}
+
+#[derive(Debug)]
+struct Held {
+    root: PathBuf,
+    session: SessionId,
+    times: usize,
+}
+
+/// A folder held for a session; given back when dropped.
+pub(crate) struct Lease {
+    folders: Arc<Folders>,
+    root: PathBuf,
+    session: SessionId,
+}
+
+impl Folders {
+    /// Waits until no other session holds this folder, one in it or one around it, and holds it; `None` when told to stop.
+    pub(crate) async fn hold(
+        self: &Arc<Self>,
+        root: &Path,
+        session: &SessionId,
+        cancel: &CancellationToken,
+    ) -> Option<Lease> {
+        loop {
+            // Listening begins before looking, so that nothing is missed in between.
+            let freed = self.freed.notified();
+            if self.try_hold(root, session) {
+                let (folders, root, session) = (Arc::clone(self), root.to_owned(), session.clone());
+                return Some(Lease { folders, root, session });
+            }
+            tokio::select! {
+                () = freed => {}
+                () = cancel.cancelled() => return None,
+            }
+        }
+    }
+
+    fn try_hold(&self, root: &Path, session: &SessionId) -> bool {
+        let mut held = lock(&self.held);
+        let others = |one: &Held| {
+            one.session != *session && (one.root.starts_with(root) || root.starts_with(&one.root))
+        };
+        if held.iter().any(others) {
+            return false;
+        }
+        match held.iter_mut().find(|one| one.session == *session && one.root == root) {
+            Some(own) => own.times += 1,
+            None => held.push(Held { root: root.to_owned(), session: session.clone(), times: 1 }),
+        }
+        true
+    }
+
+    /// A revision of the folder as it is now; files that hold a registered secret are left out. Blocks: the first time
+    /// seconds for a large folder, later little.
+    ///
+    /// # Errors
+    /// When the folder can't be read or kept.
+    pub(crate) fn revision(
+        &self,
+        place: &Place,
+        blobs: &dyn BlobSink,
+        ports: &Ports,
+        cancel: &CancellationToken,
+    ) -> Result<Taken, TakeError> {
+        let private = &*ports.private;
+        let secrets = (ports.secrets)();
+        let blobs = &Guarded { blobs, secrets: &secrets };
+        let index = {
+            if let Err(error) = std::fs::create_dir_all(private) {
+                tracing::warn!(%error, "the private folder can't be made; folders will be read again");
+            }
+            let mut indexes = lock(&self.indexes);
+            let open = || Arc::new(Mutex::new(Index::open(private, place, blobs)));
+            Arc::clone(indexes.entry(place.path().to_owned()).or_insert_with(open))
+        };
+        let mut index = lock(&index);
+        let taken = take(place, blobs, &mut index, &Bounds::default(), cancel)?;
+        if taken.new_bytes > 0
+            && let Err(error) = index.save()
+        {
+            tracing::warn!(%error, "the index of a folder couldn't be saved; it will be read again");
+        }
+        Ok(taken)
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut held = lock(&self.folders.held);
+        if let Some(at) = held.iter().position(|one| one.session == self.session && one.root == self.root) {
+            held[at].times -= 1;
+            if held[at].times == 0 {
+                held.swap_remove(at);
+            }
+        }
+        drop(held);
+        self.folders.freed.notify_waiters();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(held: &[(&str, u128)], asks: (&str, u128), expect: bool) {
+        let folders = Folders::default();
+        for (root, session) in held {
+            assert!(folders.try_hold(Path::new(root), &SessionId::from_bits(*session)));
+        }
+        assert_eq!(folders.try_hold(Path::new(asks.0), &SessionId::from_bits(asks.1)), expect);
+    }
+
+    #[test]
+    fn one_session_at_a_time_changes_a_folder() {
+        check(&[("/a", 1)], ("/a", 1), true);
+        check(&[("/a", 1)], ("/a", 2), false);
+        check(&[("/a", 1)], ("/a/b", 2), false);
+        check(&[("/a/b", 1)], ("/a", 2), false);
+        check(&[("/a", 1)], ("/ab", 2), true);
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_goes_on_when_all_is_given_back_or_stops_when_told() {
+        let folders = Arc::new(Folders::default());
+        let (one, other) = (SessionId::from_bits(1), SessionId::from_bits(2));
+        let cancel = CancellationToken::new();
+        let first = folders.hold(Path::new("/a"), &one, &cancel).await.unwrap();
+        let second = folders.hold(Path::new("/a"), &one, &cancel).await.unwrap();
+        let waiting = {
+            let (folders, other, cancel) = (Arc::clone(&folders), other.clone(), cancel.clone());
+            tokio::spawn(async move { folders.hold(Path::new("/a"), &other, &cancel).await.is_some() })
+        };
+        drop(first);
+        tokio::task::yield_now().await;
+        assert!(!folders.try_hold(Path::new("/a"), &other), "it is still held once");
+        drop(second);
+        assert!(waiting.await.unwrap());
+        let third = folders.hold(Path::new("/a"), &one, &cancel).await;
+        let stopped = {
+            let (folders, cancel) = (Arc::clone(&folders), cancel.clone());
+            tokio::spawn(async move { folders.hold(Path::new("/a/b"), &other, &cancel).await.is_none() })
+        };
+        tokio::task::yield_now().await;
+        cancel.cancel();
+        assert!(stopped.await.unwrap());
+        drop(third);
+    }
+}

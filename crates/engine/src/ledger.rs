@@ -1,0 +1,223 @@
+//! What a session changed, read from its record: turn by turn, call by call, returns included.
+//!
+//! The **ledger** is the ground of the changes view and of undo. Invariant: it is made from the effects in the record,
+//! never from a look at the folder; what undo takes back is the net change of a scope.
+
+use domain::call::Effect;
+use domain::event::{Changed, Fact, RestoreOf, RestoreScope, RevisionRestoring};
+use domain::ids::{CallId, RevisionId, SessionId, TurnId};
+use std::collections::{BTreeMap, BTreeSet};
+use store::{BlobError, ReadError, Reader};
+use tools::revision::compose;
+
+/// Events read at once.
+const PAGE: usize = 500;
+
+/// Why a ledger can't be made.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// The record can't be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A list of changes can't be read.
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    /// A list of changes isn't one.
+    #[error("a list of changes in the record can't be read: {0}")]
+    List(String),
+}
+
+/// What a session changed.
+#[derive(Debug, Clone, Default)]
+pub struct Ledger {
+    /// The position it was read up to: the next event's.
+    pub read_to: u64,
+    /// Turns that began, oldest first, whether they changed something or not.
+    pub turns: Vec<LedgerTurn>,
+    entries: Vec<LedgerEntry>,
+}
+
+/// A turn, for headings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerTurn {
+    /// The turn.
+    pub turn: TurnId,
+    /// When it began, UTC ms.
+    pub time: u64,
+    /// The first line of what was said in it first.
+    pub title: String,
+}
+
+/// One thing that changed the folder.
+#[derive(Debug, Clone)]
+struct LedgerEntry {
+    by: By,
+    effects: Vec<Effect>,
+}
+
+#[derive(Debug, Clone)]
+enum By {
+    Call { turn: Option<TurnId>, call: CallId },
+    Restore { revision: RevisionId, scope: RestoreScope },
+}
+
+impl Ledger {
+    /// Reads a session's record.
+    ///
+    /// # Errors
+    /// When the record or a list of changes in it can't be read.
+    pub fn read(reader: &Reader, session: &SessionId) -> Result<Self, LedgerError> {
+        let mut ledger = Self::default();
+        let mut open: Option<RevisionRestoring> = None;
+        loop {
+            let page = reader.events(session, ledger.read_to, PAGE)?;
+            let Some(last) = page.last() else { break };
+            ledger.read_to = last.seq + 1;
+            for recorded in page.into_iter().filter(|recorded| wanted_kind(&recorded.kind)) {
+                let Ok(event) = recorded.decode() else { continue };
+                let (turn, time) = (event.envelope.turn.clone(), event.envelope.time);
+                match event.fact {
+                    Some(Fact::TurnStart(e)) => {
+                        ledger.turns.push(LedgerTurn { turn: e.turn, time, title: String::new() });
+                    }
+                    Some(Fact::UserMessage(e)) => {
+                        if let Some(last) = ledger.turns.last_mut().filter(|turn| turn.title.is_empty()) {
+                            last.title = first_line(&e.text);
+                        }
+                    }
+                    Some(Fact::RevisionRestoring(e)) => open = Some(e),
+                    Some(Fact::RevisionRestored(e)) => {
+                        if let Some(began) = open.take().filter(|began| began.revision == e.revision) {
+                            let by = By::Restore { revision: e.revision, scope: began.scope };
+                            ledger.put(by, &e.changed, reader)?;
+                        }
+                    }
+                    Some(fact) => {
+                        if let Some((call, changed)) = changed_by_call(&fact) {
+                            ledger.put(By::Call { turn, call }, changed, reader)?;
+                        }
+                    }
+                    None => {}
+                }
+            }
+        }
+        Ok(ledger)
+    }
+
+    fn put(&mut self, by: By, changed: &Changed, reader: &Reader) -> Result<(), LedgerError> {
+        if !changed.is_empty() {
+            self.entries.push(LedgerEntry { by, effects: effects(changed, reader)? });
+        }
+        Ok(())
+    }
+
+    /// The net change of a whole session, or of what a scope names.
+    #[must_use]
+    pub fn net(&self, scope: &RestoreScope) -> Vec<Effect> {
+        let named = |path: &str| scope.paths.is_empty() || scope.paths.iter().any(|one| one == path);
+        let first = match &scope.of {
+            RestoreOf::Since { turn } => self.first_of(turn),
+            _ => 0,
+        };
+        let entries = self.entries.iter().skip(first).filter(|entry| match (&scope.of, &entry.by) {
+            (RestoreOf::Session | RestoreOf::Since { .. }, _) => true,
+            (RestoreOf::Turn { turn: of }, By::Call { turn, .. }) => turn.as_ref() == Some(of),
+            (RestoreOf::Call { call: of }, By::Call { call, .. }) => call == of,
+            (RestoreOf::Restore { revision: of }, By::Restore { revision, .. }) => revision == of,
+            (RestoreOf::Turn { .. } | RestoreOf::Call { .. } | RestoreOf::Restore { .. }, _) => false,
+        });
+        let all: Vec<Effect> = entries.flat_map(|entry| entry.effects.iter().cloned()).collect();
+        let mut net = compose(&all);
+        net.retain(|effect| named(&effect.path));
+        net
+    }
+
+    /// Paths of a turn that were taken back and not brought again.
+    #[must_use]
+    pub fn undone(&self, turn: &TurnId) -> BTreeSet<&str> {
+        let own = self.first_of(turn);
+        let mut undone: BTreeSet<&str> = BTreeSet::new();
+        let mut by: BTreeMap<&RevisionId, BTreeSet<&str>> = BTreeMap::new();
+        for entry in self.entries.iter().skip(own) {
+            let By::Restore { revision, scope } = &entry.by else { continue };
+            let paths: BTreeSet<&str> = entry.effects.iter().map(|effect| effect.path.as_str()).collect();
+            match &scope.of {
+                RestoreOf::Restore { revision: of } => {
+                    let back = by.remove(of).unwrap_or_default();
+                    undone.retain(|path| !(back.contains(path) && paths.contains(path)));
+                }
+                of if self.covers(of, turn) => {
+                    undone.extend(&paths);
+                    by.insert(revision, paths);
+                }
+                _ => {}
+            }
+        }
+        undone
+    }
+
+    /// Was this return taken back itself?
+    #[must_use]
+    pub fn is_undone(&self, revision: &RevisionId) -> bool {
+        self.entries.iter().any(|entry| {
+            matches!(&entry.by, By::Restore { scope: RestoreScope { of: RestoreOf::Restore { revision: of }, .. }, .. } if of == revision)
+        })
+    }
+
+    fn covers(&self, of: &RestoreOf, turn: &TurnId) -> bool {
+        match of {
+            RestoreOf::Session => true,
+            RestoreOf::Turn { turn: of } => of == turn,
+            RestoreOf::Since { turn: of } => self.first_of(of) <= self.first_of(turn),
+            RestoreOf::Call { call: of } => self.entries.iter().any(
+                |entry| matches!(&entry.by, By::Call { turn: Some(own), call } if own == turn && call == of),
+            ),
+            RestoreOf::Restore { .. } => false,
+        }
+    }
+
+    /// Where a turn's first change stands.
+    fn first_of(&self, turn: &TurnId) -> usize {
+        let own = |entry: &LedgerEntry| matches!(&entry.by, By::Call { turn: Some(of), .. } if of == turn);
+        self.entries.iter().position(own).unwrap_or(self.entries.len())
+    }
+}
+
+/// All effects of a change: from the event, or from the blob where they were too many.
+pub(crate) fn effects(changed: &Changed, reader: &Reader) -> Result<Vec<Effect>, LedgerError> {
+    match &changed.all {
+        None => Ok(changed.effects.clone()),
+        Some(all) => list(&reader.blob(&all.list)?),
+    }
+}
+
+/// A list of effects from its blob.
+pub(crate) fn list(bytes: &[u8]) -> Result<Vec<Effect>, LedgerError> {
+    serde_json::from_slice(bytes).map_err(|error| LedgerError::List(error.to_string()))
+}
+
+fn changed_by_call(fact: &Fact) -> Option<(CallId, &Changed)> {
+    match fact {
+        Fact::ToolResult(e) => Some((e.call.clone(), &e.changed)),
+        Fact::ToolCancelled(e) => Some((e.call.clone(), &e.changed)),
+        Fact::ToolOutcomeUnknown(e) => Some((e.call.clone(), &e.changed)),
+        _ => None,
+    }
+}
+
+fn wanted_kind(kind: &str) -> bool {
+    matches!(
+        kind,
+        "turn/start"
+            | "user/message"
+            | "tool/result"
+            | "tool/cancelled"
+            | "tool/outcome_unknown"
+            | "revision/restoring"
+            | "revision/restored"
+    )
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("").chars().take(120).collect()
+}

@@ -1,0 +1,185 @@
+//! What a call did to the folder, told by comparing trees: for commands and whole folders, whose effects no tool can list.
+//!
+//! A **tree** is a revision's name. Invariants: such a call has a tree from before its start in the log, so that what it
+//! did can be told and taken back even after a crash; it runs while its session holds the folder.
+
+use crate::blobs::Blobs;
+use crate::decide::Look;
+use crate::input::{Finished, FinishedEnd};
+use crate::perform::calls::{bounded_changes, told};
+use crate::shared::Shared;
+use domain::call::{Act, Effect, Facts, Mode, Recovery, Semantics, Undo};
+use domain::digest::Digest;
+use domain::event::Changed;
+use domain::ids::{CallId, SessionId};
+use domain::state::{CallPhase, State};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tools::revision::{Bounds, changes};
+use tools::{Cleared, Ctx, Place, Settled};
+
+/// Uncovered paths that a request names.
+const NAMED: usize = 5;
+
+/// Does it change more than its own effects can say?
+pub(crate) fn wide(facts: &Facts, mode: Mode) -> bool {
+    match facts.act {
+        Act::Run => mode != Mode::Plan,
+        Act::Delete => facts.words.get("kind").is_some_and(|kind| kind == "folder"),
+        Act::Read | Act::Write | Act::Edit | Act::Talk => false,
+    }
+}
+
+/// Takes the tree of the folder as it is, and puts into the facts what undo covers and what it doesn't.
+pub(crate) fn cover(
+    shared: &Shared,
+    place: &Place,
+    facts: &mut Facts,
+    cancel: &CancellationToken,
+) -> Option<Digest> {
+    let blobs = Blobs(shared.store.clone());
+    match shared.folders.revision(place, &blobs, &shared.ports, cancel) {
+        Ok(taken) => {
+            let left_out = taken.left_out;
+            facts.undo = if left_out.count == 0 { Undo::Yes } else { Undo::Partly };
+            if left_out.count > 0 {
+                let named: Vec<&str> =
+                    left_out.paths.iter().take(NAMED).map(|one| one.path.as_str()).collect();
+                facts.words.insert("not_covered".to_owned(), named.join("\n"));
+                facts.words.insert("not_covered_count".to_owned(), left_out.count.to_string());
+            }
+            Some(taken.tree)
+        }
+        Err(error) => {
+            tracing::warn!(%error, "no revision of the folder could be taken");
+            facts.undo = Undo::No;
+            facts.words.insert("not_covered".to_owned(), ".".to_owned());
+            None
+        }
+    }
+}
+
+/// Runs a cleared call; one that changes things while its session holds the folder.
+pub(crate) async fn held(
+    shared: &Arc<Shared>,
+    session: &SessionId,
+    mode: Mode,
+    cleared: Cleared,
+    ctx: Ctx,
+) -> Finished {
+    let changes = cleared.semantics().has_effects() && mode != Mode::Plan;
+    if !changes {
+        return told(tools::run(cleared, &ctx).await, &*ctx.blobs);
+    }
+    let Some(lease) = shared.folders.hold(ctx.place.path(), session, &ctx.cancel).await else {
+        let text = "Not run: it was stopped before it began.".to_owned();
+        let (changed, kept, seen) = (Changed::default(), BTreeMap::new(), BTreeMap::new());
+        return Finished { end: FinishedEnd::Stopped, text, changed, kept, seen };
+    };
+    let compared = wide(cleared.facts(), mode);
+    let before = if compared { tree(shared, &ctx.place).await } else { None };
+    let mut done = tools::run(cleared, &ctx).await;
+    if let Some(before) = before
+        && let Some(differs) = differs(shared, &ctx.place, before).await
+    {
+        done.effects = joined(differs, done.effects);
+    }
+    drop(lease);
+    told(done, &*ctx.blobs)
+}
+
+/// What the trees tell, and what the tool says of paths they don't cover.
+fn joined(mut told: Vec<Effect>, own: Vec<Effect>) -> Vec<Effect> {
+    for effect in own {
+        match told.iter_mut().find(|known| known.path == effect.path) {
+            Some(known) => known.kept_in = effect.kept_in,
+            None => told.push(effect),
+        }
+    }
+    told
+}
+
+async fn tree(shared: &Arc<Shared>, place: &Arc<Place>) -> Option<Digest> {
+    let (shared, place) = (Arc::clone(shared), Arc::clone(place));
+    let take = move || {
+        let blobs = Blobs(shared.store.clone());
+        let never = CancellationToken::new();
+        shared.folders.revision(&place, &blobs, &shared.ports, &never).map(|taken| taken.tree)
+    };
+    match tokio::task::spawn_blocking(take).await {
+        Ok(Ok(tree)) => Some(tree),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "no revision of the folder could be taken");
+            None
+        }
+        Err(error) => {
+            tracing::error!(%error, "taking a revision broke off");
+            None
+        }
+    }
+}
+
+async fn differs(shared: &Arc<Shared>, place: &Arc<Place>, before: Digest) -> Option<Vec<Effect>> {
+    let (shared, place) = (Arc::clone(shared), Arc::clone(place));
+    tokio::task::spawn_blocking(move || since(&shared, &place, &before)).await.ok().flatten()
+}
+
+/// What is different in the folder since a tree was taken; `None` where that can't be told.
+fn since(shared: &Shared, place: &Place, before: &Digest) -> Option<Vec<Effect>> {
+    let blobs = Blobs(shared.store.clone());
+    let never = CancellationToken::new();
+    let told = shared
+        .folders
+        .revision(place, &blobs, &shared.ports, &never)
+        .map_err(|error| error.to_string())
+        .and_then(|now| {
+            changes(&blobs, before, &now.tree, &Bounds::default(), &shared.tool_limits)
+                .map_err(|error| error.to_string())
+        });
+    match told {
+        Ok(changes) => Some(changes.effects),
+        Err(error) => {
+            tracing::warn!(%error, "what a call changed can't be told");
+            None
+        }
+    }
+}
+
+/// Looks at the world for calls that a dead process had started and whose tools or trees can tell what became of them.
+/// Also clears away what their interrupted saves left behind.
+pub(crate) async fn look(shared: &Arc<Shared>, state: &Arc<State>) -> BTreeMap<CallId, Look> {
+    let (shared, state) = (Arc::clone(shared), Arc::clone(state));
+    let looking = move || {
+        let root = state.session.as_ref().map_or("", |session| session.root.as_str());
+        let place = Place::open(Path::new(root), shared.ports.hide.clone()).ok()?;
+        let (_, step) = state.step()?;
+        let found = step.calls.iter().filter_map(|call| {
+            let CallPhase::Started { semantics: Semantics::Possible { recovery }, tree, .. } = &call.phase
+            else {
+                return None;
+            };
+            let look = match (recovery, tree) {
+                (_, Some(tree)) => {
+                    let differs = since(&shared, &place, tree)?;
+                    Look::Differs(bounded_changes(differs, &Blobs(shared.store.clone())))
+                }
+                (Recovery::Reconcile { operation }, None) => asked(&shared, &place, operation)?,
+                (Recovery::Manual | Recovery::Idempotent { .. }, None) => return None,
+            };
+            Some((call.id.clone(), look))
+        });
+        Some(found.collect())
+    };
+    tokio::task::spawn_blocking(looking).await.ok().flatten().unwrap_or_default()
+}
+
+/// Asks the tool that made the operation what became of it.
+fn asked(shared: &Shared, place: &Place, operation: &str) -> Option<Look> {
+    match tools::reconcile(place, operation, &shared.tool_limits).ok()? {
+        Settled::Done => Some(Look::Done(tools::asked_about(operation)?)),
+        Settled::NotDone => Some(Look::NotDone),
+        Settled::Unclear => None,
+    }
+}

@@ -1,0 +1,191 @@
+//! Taking changes back: what tools and commands did goes back byte for byte, comes again, and survives a kill.
+
+use crate::play::{Play, run, script, text, write};
+use domain::call::Mode;
+use domain::event::{Fact, RestoreOf, RestoreScope, RevisionRestored};
+use std::collections::BTreeMap;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use store::Point;
+use tests::{Answers, DieAt, Ended, Rig};
+
+fn alone<T>(run: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    runtime.expect("a runtime").block_on(run)
+}
+
+/// Everything in a folder: kind, permissions, content.
+fn folder(root: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut todo = vec![root.to_owned()];
+    while let Some(dir) = todo.pop() {
+        for entry in std::fs::read_dir(&dir).expect("readable") {
+            let path = entry.expect("an entry").path();
+            let meta = path.symlink_metadata().expect("there");
+            let what = if meta.is_symlink() {
+                format!("-> {}", std::fs::read_link(&path).expect("a link").display())
+            } else if meta.is_dir() {
+                todo.push(path.clone());
+                format!("folder {:o}", meta.permissions().mode())
+            } else {
+                format!("{:o} {:?}", meta.permissions().mode(), std::fs::read(&path).expect("readable"))
+            };
+            found.insert(path.strip_prefix(root).expect("inside").display().to_string(), what);
+        }
+    }
+    found
+}
+
+/// A rig in *Auto* whose model writes, edits and runs commands that make and remove files.
+fn changing() -> Rig {
+    let steps = [
+        write("new/deep.txt", "one\n"),
+        run("make built/out.txt"),
+        run("drop kept.txt"),
+        write("readme.txt", "changed\n"),
+        text("Done."),
+        text("Heard."),
+    ];
+    let mut rig = Rig::new(&script(&steps.iter().map(String::as_str).collect::<Vec<_>>()));
+    rig.mode = Mode::Auto;
+    let root = rig.folder().to_owned();
+    std::fs::write(root.join("kept.txt"), "precious\n").expect("written");
+    std::fs::set_permissions(root.join("kept.txt"), std::fs::Permissions::from_mode(0o755)).expect("set");
+    std::fs::write(root.join("readme.txt"), "as it was\n").expect("written");
+    std::fs::create_dir(root.join("empty")).expect("made");
+    symlink("readme.txt", root.join("link")).expect("linked");
+    rig
+}
+
+async fn undo(play: &Play, of: RestoreOf, overwrite: &[&str]) -> RevisionRestored {
+    let before = play.count("revision/restored");
+    let scope = RestoreScope { of, paths: Vec::new() };
+    let overwrite = overwrite.iter().map(|path| (*path).to_owned()).collect();
+    play.process.engine.restore(&play.session, scope, overwrite).await.expect("it is taken");
+    play.until(|state| state.restoring.is_none()).await;
+    assert_eq!(play.count("revision/restored"), before + 1);
+    restored(play)
+}
+
+fn restored(play: &Play) -> RevisionRestored {
+    let last = play.facts().into_iter().rev().find_map(|fact| match fact {
+        Fact::RevisionRestored(done) => Some(done),
+        _ => None,
+    });
+    last.expect("something was taken back")
+}
+
+#[test]
+fn what_tools_and_commands_changed_goes_back_and_comes_again_byte_for_byte() {
+    alone(async {
+        let rig = changing();
+        let at_first = folder(rig.folder());
+        let play = Play::on(rig).await;
+        play.through("Change things.").await;
+        let changed = folder(play.rig.folder());
+        assert!(changed.contains_key("built/out.txt") && !changed.contains_key("kept.txt"), "{changed:?}");
+        let done = undo(&play, RestoreOf::Session, &[]).await;
+        assert_eq!((done.kept.len(), done.error), (0, None));
+        assert_eq!(folder(play.rig.folder()), at_first);
+        let again = undo(&play, RestoreOf::Restore { revision: done.revision }, &[]).await;
+        assert_eq!(folder(play.rig.folder()), changed);
+        undo(&play, RestoreOf::Restore { revision: again.revision }, &[]).await;
+        assert_eq!(folder(play.rig.folder()), at_first, "the undo of the undo of the undo");
+        play.through("Go on.").await;
+        let heard = play.heard().join("\n");
+        assert!(heard.contains("took changes back") && heard.contains("kept.txt"), "{heard}");
+    });
+}
+
+#[test]
+fn one_call_goes_back_alone() {
+    alone(async {
+        let play = Play::on(changing()).await;
+        play.through("Change things.").await;
+        let drop = play.facts().into_iter().find_map(|fact| match fact {
+            Fact::ToolResult(done) if done.changed.effects.iter().any(|effect| effect.path == "kept.txt") => {
+                Some(done.call)
+            }
+            _ => None,
+        });
+        undo(&play, RestoreOf::Call { call: drop.expect("a command removed it") }, &[]).await;
+        let now = folder(play.rig.folder());
+        assert!(now.contains_key("kept.txt") && now.contains_key("built/out.txt"), "{now:?}");
+    });
+}
+
+#[test]
+fn what_a_person_changed_since_is_kept_and_reported_or_merged() {
+    alone(async {
+        let play = Play::on(changing()).await;
+        play.through("Change things.").await;
+        let root = play.rig.folder().to_owned();
+        std::fs::write(root.join("new/deep.txt"), "mine\n").expect("written");
+        let done = undo(&play, RestoreOf::Session, &[]).await;
+        let kept: Vec<_> = done.kept.iter().map(|kept| (kept.path.as_str(), kept.why.as_str())).collect();
+        assert_eq!(kept, [("new", "not_empty"), ("new/deep.txt", "changed")]);
+        assert_eq!(std::fs::read(root.join("new/deep.txt")).expect("there"), b"mine\n");
+        assert_eq!(std::fs::read(root.join("kept.txt")).expect("back"), b"precious\n");
+        undo(&play, RestoreOf::Session, &["new/deep.txt", "new"]).await;
+        assert!(!root.join("new").exists(), "the person said so");
+        let back = restored(&play).revision;
+        undo(&play, RestoreOf::Restore { revision: back }, &[]).await;
+        assert_eq!(std::fs::read(root.join("new/deep.txt")).expect("there"), b"mine\n", "and it isn't lost");
+    });
+}
+
+#[test]
+fn a_restore_that_was_killed_is_finished_by_the_next_process() {
+    let mut points = 0;
+    for n in 0..200 {
+        let rig = changing();
+        let at_first = folder(rig.folder());
+        let dead = alone(async {
+            let process = rig.start(DieAt::append(n, Point::AfterCommit));
+            let Ok(session) = process.engine.create(rig.created()).await else { return None };
+            let play = Play { rig, process, session };
+            play.process
+                .engine
+                .command(
+                    &play.session,
+                    engine::Command::Say {
+                        text: "Change things.".into(),
+                        target: domain::event::Target::NextStep,
+                        command: None,
+                    },
+                )
+                .await
+                .ok()?;
+            if play.rest(&Answers::default()).await == Ended::Dead {
+                return None;
+            }
+            let scope = RestoreScope { of: RestoreOf::Session, paths: Vec::new() };
+            let taken = play.process.engine.restore(&play.session, scope, Vec::new()).await;
+            let begun = play.rig.log(&play.session).iter().any(|event| event.kind == "revision/restoring");
+            let done = taken.is_ok() && {
+                for _ in 0..50 {
+                    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                }
+                play.rig.log(&play.session).iter().any(|event| event.kind == "revision/restored")
+            };
+            Some((play, begun, done))
+        });
+        let Some((play, begun, done)) = dead else { continue };
+        if !begun {
+            continue;
+        }
+        points += 1;
+        alone(async {
+            let play = play.restart().await;
+            drop(play.process.engine.state(&play.session));
+            play.until(|state| state.restoring.is_none()).await;
+            assert_eq!(folder(play.rig.folder()), at_first, "killed after append {n}");
+            assert_eq!(play.count("revision/restored"), 1);
+            play.clean();
+        });
+        if done {
+            break;
+        }
+    }
+    assert!(points >= 2, "it was killed before and after the end was recorded: {points}");
+}
