@@ -4,6 +4,10 @@
 //! handle ([`crate::place`]) is the other, so a path that passes here still can't leave through a link. Invariant: what
 //! two systems would read differently (drives, streams, device names, backslashes, encoded dots) is refused, not guessed.
 
+mod secret;
+
+pub use secret::is_secret;
+
 use crate::tool::failed;
 use domain::call::ToolError;
 

@@ -1,7 +1,8 @@
-//! `edit_file`: replaces one text by another, and nothing else.
+//! `edit_file`: replaces texts by others, and nothing else.
 //!
-//! Matching disregards the kind of line ends; every byte outside the changed lines stays. Invariant: one unique match or
-//! an error that helps the next try (count and lines, or the nearest real lines); never a guess among several.
+//! Matching disregards the kind of line ends; every byte outside the changed lines stays. Invariants: one unique match or
+//! an error that helps the next try (count and lines, or the nearest real lines), never a guess among several; of several
+//! edits all are made, each on what the ones before it left, or none; no line of a secret file is in an error.
 
 use super::blocking;
 use super::change::{Agreed, Change, lines, not_stale};
@@ -11,7 +12,7 @@ use super::write_file::unencodable;
 use super::{near, splice};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
-use crate::path::shown;
+use crate::path::{is_secret, shown};
 use crate::save::Target;
 use crate::text::Text;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
@@ -27,6 +28,17 @@ pub(crate) struct EditFile(Declared);
 #[serde(deny_unknown_fields)]
 struct Args {
     path: String,
+    old_text: Option<String>,
+    new_text: Option<String>,
+    #[serde(default)]
+    replace_all: bool,
+    #[serde(default)]
+    edits: Vec<Edit>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Edit {
     old_text: String,
     new_text: String,
     #[serde(default)]
@@ -35,6 +47,10 @@ struct Args {
 
 /// Most line numbers named.
 const NAMED: usize = 20;
+/// Least new text whose being there already says something.
+const TELLING_BYTES: usize = 8;
+/// Most edits of one call: each looks through the whole file.
+const MAX_EDITS: usize = 100;
 
 impl Default for EditFile {
     fn default() -> Self {
@@ -42,13 +58,23 @@ impl Default for EditFile {
             "path": {"type": "string", "minLength": 1, "description": "Relative to the folder."},
             "old_text": {"type": "string", "description": "Exact text in the file, unique unless replace_all."},
             "new_text": {"type": "string"},
-            "replace_all": {"type": "boolean", "description": "Replace every occurrence. Default false."}
+            "replace_all": {"type": "boolean", "description": "Replace every occurrence. Default false."},
+            "edits": {
+                "type": "array", "maxItems": MAX_EDITS, "description": "Several replacements instead of one, all or none.",
+                "items": object(
+                    json!({
+                        "old_text": {"type": "string"}, "new_text": {"type": "string"},
+                        "replace_all": {"type": "boolean"}
+                    }),
+                    &["old_text", "new_text"],
+                )
+            }
         });
         Self(Declared {
             name: "edit_file",
-            version: 1,
-            description: "Replace text in a file. Read the file first.",
-            schema: object(properties, &["path", "old_text", "new_text"]),
+            version: 2,
+            description: "Replace text in a file: old_text by new_text, or several edits. Read the file first.",
+            schema: object(properties, &["path"]),
             concurrency: Concurrency::Parallel,
             view: View::Diff,
         })
@@ -83,25 +109,100 @@ fn plan(args: &Args, ctx: &Ctx) -> Result<Change, ToolError> {
     not_stale(ctx, &reached, &target)?;
     let text = Text::decode(&current.bytes)
         .map_err(|binary| is_binary(reached.path.as_str(), current.bytes.len(), binary))?;
-    let (body, note) = edited(&text.body, args, reached.path.as_str())?;
+    let secret = reached.names().iter().any(|name| is_secret(name));
+    let named = Named { path: reached.path.as_str(), secret };
+    let (body, note) = all_edited(&text.body, &args.edits()?, &named)?;
     let after = text.encode(&body).map_err(|missing| unencodable(missing.encoding))?;
     let lines = lines(&target, &after, ctx);
     Ok(Change { reached, target, after, lines, note })
 }
 
+impl Args {
+    /// The replacements to make: the one beside the path, or those of the list.
+    fn edits(&self) -> Result<Vec<Edit>, ToolError> {
+        let give = |why: &str| {
+            let message = format!("the arguments of edit_file don't fit: {why}; nothing was changed");
+            failed("arguments/invalid", message, "Give old_text and new_text, or edits.")
+        };
+        // Models that fill every field leave the one they don't mean empty.
+        let blank = |text: &Option<String>| text.as_ref().is_none_or(String::is_empty);
+        let unused = blank(&self.old_text) && blank(&self.new_text);
+        match (&self.old_text, &self.new_text, self.edits.is_empty()) {
+            (Some(old), Some(new), true) => {
+                let (old_text, new_text) = (old.clone(), new.clone());
+                Ok(vec![Edit { old_text, new_text, replace_all: self.replace_all }])
+            }
+            (_, _, false) if unused => {
+                let all = self.replace_all;
+                let edits = self.edits.iter().cloned();
+                Ok(edits.map(|edit| Edit { replace_all: edit.replace_all || all, ..edit }).collect())
+            }
+            (_, _, false) => Err(give("old_text and new_text stand beside edits")),
+            (None, _, true) => Err(give("`old_text` is missing")),
+            (Some(_), None, true) => Err(give("`new_text` is missing")),
+        }
+    }
+}
+
+/// The body with all edits made, and what was special about it.
+fn all_edited(body: &str, edits: &[Edit], path: &Named<'_>) -> Result<(String, String), ToolError> {
+    let several = edits.len() > 1;
+    let (mut now, mut notes) = (body.to_owned(), Vec::new());
+    for (at, edit) in edits.iter().enumerate() {
+        let nth = at + 1;
+        match edited(&now, edit, path) {
+            Ok((next, note)) => {
+                now = next;
+                if !note.is_empty() {
+                    notes.push(if several { format!("Edit {nth}: {note}") } else { note });
+                }
+            }
+            // It asks for what is there already; the others are still wanted.
+            Err(error) if several && error.code == NO_CHANGE => {
+                notes.push(format!("Edit {nth} changes nothing."));
+            }
+            Err(error) if several => return Err(of_several(error, nth, edits.len())),
+            Err(error) => return Err(error),
+        }
+    }
+    if now == body {
+        let message = match several {
+            true => "the edits together change nothing; the file is as it was",
+            false => "the text is there already; nothing was changed",
+        };
+        return Err(failed(NO_CHANGE, message, ""));
+    }
+    Ok((now, notes.join(" ")))
+}
+
+/// An error that says which edit it is about, and that none was made.
+fn of_several(error: ToolError, nth: usize, count: usize) -> ToolError {
+    let message = format!("edit {nth} of {count} failed, so none was made: {}", error.message);
+    ToolError { message, ..error }
+}
+
+/// The code of an edit that asks for what is there.
+const NO_CHANGE: &str = "edit/no_change";
+
+/// The file as errors call it, and whether they may quote it.
+struct Named<'a> {
+    path: &'a str,
+    secret: bool,
+}
+
 /// The body with the replacement made, and what was special about the match.
-fn edited(body: &str, args: &Args, path: &str) -> Result<(String, String), ToolError> {
-    let old = args.old_text.replace("\r\n", "\n");
-    let new = args.new_text.replace("\r\n", "\n");
+fn edited(body: &str, edit: &Edit, path: &Named<'_>) -> Result<(String, String), ToolError> {
+    let old = edit.old_text.replace("\r\n", "\n");
+    let new = edit.new_text.replace("\r\n", "\n");
     if old == new {
-        return Err(failed("edit/no_change", "old_text and new_text are the same; nothing was changed", ""));
+        return Err(failed(NO_CHANGE, "old_text and new_text are the same; nothing was changed", ""));
     }
     if old.is_empty() {
         return match body.is_empty() {
-            true => Ok((args.new_text.clone(), "The file was empty.".to_owned())),
+            true => Ok((edit.new_text.clone(), "The file was empty.".to_owned())),
             false => Err(failed(
                 "edit/empty_old_text",
-                format!("old_text is empty and {} isn't", shown(path)),
+                format!("old_text is empty and {} isn't", shown(path.path)),
                 "Give the text to replace, or use write_file to replace all of it.",
             )),
         };
@@ -112,7 +213,7 @@ fn edited(body: &str, args: &Args, path: &str) -> Result<(String, String), ToolE
         match found.len() {
             0 => {}
             1 => return Ok((view.replaced(&found, &attempt.old, &attempt.new), attempt.note)),
-            _ if args.replace_all => {
+            _ if edit.replace_all => {
                 let note =
                     format!("{} Replaced {} occurrences.", attempt.note, found.len()).trim_start().to_owned();
                 return Ok((view.replaced(&found, &attempt.old, &attempt.new), note));
@@ -121,12 +222,12 @@ fn edited(body: &str, args: &Args, path: &str) -> Result<(String, String), ToolE
                 return Err(ambiguous(
                     many,
                     &found.iter().map(|at| view.line_of(*at)).collect::<Vec<_>>(),
-                    path,
+                    path.path,
                 ));
             }
         }
     }
-    Err(not_found(body, &old, path))
+    Err(not_found(&view, &old, &new, path))
 }
 
 /// One way to read what the model meant.
@@ -191,15 +292,22 @@ fn ambiguous(count: usize, lines: &[usize], path: &str) -> ToolError {
     )
 }
 
-fn not_found(body: &str, old: &str, path: &str) -> ToolError {
-    let message = format!("old_text isn't in {}; nothing was changed", shown(path));
-    let suggestion = match near::nearest_lines(body, old) {
-        Some((line, text)) => {
+fn not_found(view: &splice::Lf<'_>, old: &str, new: &str, path: &Named<'_>) -> ToolError {
+    let message = format!("old_text isn't in {}; nothing was changed", shown(path.path));
+    let tellingly = new.trim().len() >= TELLING_BYTES;
+    let there = tellingly.then(|| view.find_all(new)).filter(|found| found.len() == 1);
+    let suggestion = match (path.secret, there, near::nearest_lines(view.body, old)) {
+        // Nobody has agreed to its being read.
+        (true, ..) => "Read the file and copy the text exactly.".to_owned(),
+        (_, Some(found), _) => {
+            format!("new_text is there already, at line {}: is the edit done?", view.line_of(found[0]))
+        }
+        (_, None, Some((line, text))) => {
             let why = if squeezed(&text) == squeezed(old) { " (only white space differs)" } else { "" };
             let text = &text[..text.floor_char_boundary(2_000)];
             format!("The nearest lines, from line {line}{why}, are:\n{text}")
         }
-        None => "Read the file and copy the text exactly.".to_owned(),
+        (_, None, None) => "Read the file and copy the text exactly.".to_owned(),
     };
     failed("edit/not_found", message, &suggestion)
 }

@@ -1,12 +1,13 @@
 //! `search_files`: lines that match a pattern.
 //!
 //! Files are decoded like everywhere else, so a search finds Chinese text in a GBK file. Invariant: patterns run in
-//! linear time (no look-around), ignored and binary files are left out, and a cut result says so.
+//! linear time (no look-around), ignored and binary files are left out, a file that by its name holds secrets is searched
+//! only when the call names it (so that whoever allows the call sees which), and a cut result says so.
 
 use super::{blocking, near, object, reads};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
-use crate::path::RelPath;
+use crate::path::{RelPath, is_secret, shown};
 use crate::place::{Reached, open_in};
 use crate::text::Text;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
@@ -24,6 +25,8 @@ use std::io::Read;
 
 /// Largest file that is searched.
 const FILE_BYTES: u64 = 20 << 20;
+/// Most secret files that are named.
+const NAMED: usize = 5;
 /// Largest compiled pattern.
 const PATTERN_BYTES: usize = 8 << 20;
 
@@ -84,6 +87,7 @@ struct Search {
     more: bool,
     files: usize,
     skipped: usize,
+    secret: Vec<String>,
 }
 
 impl Search {
@@ -116,6 +120,7 @@ impl Search {
             more: false,
             files: 0,
             skipped: 0,
+            secret: Vec::new(),
         })
     }
 
@@ -180,7 +185,10 @@ fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
     if meta.is_dir() {
         let each = |entry: &Entry, dir: &Dir| {
             if entry.kind == Kind::File && search.wants(&entry.path) {
-                search.file(&entry.path, dir);
+                match is_secret(entry.path.as_str()) {
+                    true => search.secret.push(shown(entry.path.as_str())),
+                    false => search.file(&entry.path, dir),
+                }
             }
             if search.more { Next::Stop } else { Next::Go }
         };
@@ -210,6 +218,13 @@ fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
         text.push_str(&format!(
             "\n[{} binary, too large or unreadable files were not searched]",
             search.skipped
+        ));
+    }
+    if !search.secret.is_empty() {
+        let named = search.secret.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+        text.push_str(&format!(
+            "\n[{} files that seem to hold secrets were not searched: {named}; give one as path to search it]",
+            search.secret.len()
         ));
     }
     let value = json!({

@@ -5,7 +5,8 @@
 
 /// A body seen with `\n` line ends only.
 pub(super) struct Lf<'a> {
-    body: &'a str,
+    /// As it is.
+    pub(super) body: &'a str,
     /// The view.
     pub(super) text: String,
     /// Positions in the view of line breaks that are `\r\n` in the body.

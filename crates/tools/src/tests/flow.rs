@@ -248,7 +248,7 @@ fn each_tool_declares_how_it_is_run_and_shown() {
     insta::assert_snapshot!(lines.join("\n"), @"
     ask_user v1 Exclusive Plain
     delete_path v1 Parallel Plain
-    edit_file v1 Parallel Diff
+    edit_file v2 Parallel Diff
     list_files v1 Parallel Plain
     read_file v1 Parallel Plain
     run_command v1 Exclusive Terminal
@@ -385,16 +385,16 @@ fn a_huge_value_becomes_a_blob() {
 
 #[test]
 fn i16_secrets_stand_in_no_result() {
-    let mut rig = Rig::with(&[("k.env", b"KEY=hunter2hunter2\n")]);
+    let mut rig = Rig::with(&[("k.conf", b"KEY=hunter2hunter2\n")]);
     rig.secrets(&["hunter2hunter2"]);
-    let read = rig.call("read_file", json!({"path": "k.env"}));
+    let read = rig.call("read_file", json!({"path": "k.conf"}));
     assert_eq!(read.text, "KEY=[secret removed]\n");
     assert!(!read.value.to_string().contains("hunter2"));
-    let wrong = json!({"path": "k.env", "old_text": "KEY=hunter2hunter3", "new_text": "x"});
+    let wrong = json!({"path": "k.conf", "old_text": "KEY=hunter2hunter3", "new_text": "x"});
     let near = rig.error("edit_file", wrong);
     assert!(near.suggestion.is_some_and(|text| text.contains("KEY=[secret removed]")));
     let run = rig
-        .call("run_command", json!({"command": "cat k.env; base64 k.env; printf 'hunter2\\033[0mhunter2'"}));
+        .call("run_command", json!({"command": "cat k.conf; base64 k.conf; printf 'hunter2\\033[0mhunter2'"}));
     assert!(!run.text.contains("hunter2hunter2") && !run.value.to_string().contains("hunter2hunter2"));
     let kept = rig.ctx.blobs.get(&run.blobs[0]).unwrap();
     assert!(!String::from_utf8(kept).unwrap().contains("hunter2hunter2"), "the kept output has none either");

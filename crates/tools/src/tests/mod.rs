@@ -9,6 +9,8 @@ mod permission;
 mod race;
 mod rig;
 mod saving;
+mod secrecy;
+mod several;
 mod shell;
 mod words;
 

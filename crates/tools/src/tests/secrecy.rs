@@ -1,0 +1,44 @@
+//! Files that hold secrets: nothing of them comes out of a call that doesn't name them.
+
+use super::rig::Rig;
+use crate::run::error_text;
+use serde_json::json;
+
+const LINES: &[u8] = b"API_KEY=sk-CANARY-1234567890\nOTHER=1\n";
+
+#[test]
+fn a43_an_error_quotes_no_line_of_a_secret_file() {
+    let rig = Rig::with(&[(".env", LINES), ("plain", LINES)]);
+    let near = |path| {
+        let args = json!({"path": path, "old_text": "API_KEY=sk-CANARY-123456789X\n", "new_text": "x"});
+        error_text(&rig.error("edit_file", args))
+    };
+    assert!(near("plain").contains("CANARY-1234567890"), "elsewhere the near line helps");
+    assert!(!near(".env").contains("CANARY"), "{}", near(".env"));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(".env", rig.path("innocent")).unwrap();
+        assert!(!near("innocent").contains("CANARY"), "a link to it is it");
+    }
+}
+
+#[test]
+fn a43_a_search_of_a_folder_leaves_secret_files_out_and_says_so() {
+    let rig = Rig::with(&[
+        (".env", LINES),
+        ("app/id_rsa", LINES),
+        ("app/main.rs", b"let key = \"CANARY\";\n"),
+        (".aws/config", LINES),
+    ]);
+    let search = |args| rig.call("search_files", args).text;
+    insta::assert_snapshot!(search(json!({"pattern": "CANARY"})), @r#"
+    app/main.rs:1: let key = "CANARY";
+    [3 files that seem to hold secrets were not searched: ".env", ".aws/config", "app/id_rsa"; give one as path to search it]
+    "#);
+    for args in [json!({"pattern": ".", "glob": ".env*"}), json!({"pattern": "K", "path": ".aws"})] {
+        assert!(!search(args).contains("CANARY"));
+    }
+    let args = json!({"pattern": "CANARY", "path": ".env"});
+    assert!(search(args.clone()).contains("sk-CANARY"), "named, it is searched");
+    assert_eq!(rig.survey("search_files", &args).unwrap().facts.can_touch, [".env"], "and the facts name it");
+}
