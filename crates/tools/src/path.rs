@@ -4,8 +4,11 @@
 //! handle ([`crate::place`]) is the other, so a path that passes here still can't leave through a link. Invariant: what
 //! two systems would read differently (drives, streams, device names, backslashes, encoded dots) is refused, not guessed.
 
+mod protected;
 mod secret;
 
+pub use protected::is_protected;
+pub(crate) use protected::protected_from_commands;
 pub use secret::is_secret;
 
 use crate::tool::failed;
@@ -134,87 +137,6 @@ pub fn overlap(one: &str, other: &str) -> bool {
     let inside =
         |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
     one == "." || other == "." || one == other || inside(one, other) || inside(other, one)
-}
-
-/// Folders whose content decides what programs, or we, do later: changing them asks in every mode.
-const PROTECTED_FOLDERS: [&str; 8] =
-    [".git", ".daybook", ".agents", ".claude", ".ssh", ".gnupg", ".vscode", ".idea"];
-/// Files of that kind.
-const PROTECTED_FILES: [&str; 15] = [
-    "agents.md",
-    "claude.md",
-    "skill.md",
-    ".gitmodules",
-    ".gitattributes",
-    ".gitconfig",
-    ".envrc",
-    ".npmrc",
-    ".yarnrc.yml",
-    ".bashrc",
-    ".bash_profile",
-    ".profile",
-    ".zshrc",
-    ".zprofile",
-    ".zshenv",
-];
-
-/// Does changing this path ask in every mode? Compares names as the most forgiving file system would: without case,
-/// compatibility forms, invisible characters, streams, trailing dots and spaces.
-#[must_use]
-pub fn is_protected(path: &str) -> bool {
-    let mut parts = path.split('/').map(folded).peekable();
-    while let Some(part) = parts.next() {
-        // The short names Windows makes for `.git` and the like.
-        let short = part.split_once('~').is_some_and(|(stem, tail)| {
-            tail.starts_with(|ch: char| ch.is_ascii_digit())
-                && matches!(stem, "git" | "dayboo" | "agents" | "claude" | "vscode")
-        });
-        if short || PROTECTED_FOLDERS.contains(&part.as_str()) {
-            return true;
-        }
-        if parts.peek().is_none() && PROTECTED_FILES.contains(&part.as_str()) {
-            return true;
-        }
-    }
-    false
-}
-
-/// Protected paths that a command nobody looked at must not change, by their usual names. A repository itself stays
-/// writable, or nothing could be committed; what it runs and obeys doesn't. The cage holds what exists when the command
-/// starts; a command can still make one of these names new, which only asking first prevents.
-pub(crate) fn protected_from_commands() -> impl Iterator<Item = &'static str> {
-    let folders = PROTECTED_FOLDERS.into_iter().filter(|name| *name != ".git");
-    let files = PROTECTED_FILES.into_iter().chain(["AGENTS.md", "CLAUDE.md"]);
-    [".git/hooks", ".git/config"].into_iter().chain(folders).chain(files)
-}
-
-/// A name as the most forgiving file system would compare it.
-fn folded(part: &str) -> String {
-    let name = part.split(':').next().unwrap_or(part);
-    let mut out = String::with_capacity(name.len());
-    for ch in name.chars().filter(|ch| !crate::visible::is_invisible(*ch) && !is_mark(*ch)) {
-        match ch {
-            '\u{ff01}'..='\u{ff5e}' => out.extend(char::from_u32(u32::from(ch) - 0xfee0)),
-            '\u{fb00}' => out.push_str("ff"),
-            '\u{fb01}' => out.push_str("fi"),
-            '\u{fb02}' => out.push_str("fl"),
-            '\u{fb03}' => out.push_str("ffi"),
-            '\u{fb04}' => out.push_str("ffl"),
-            '\u{fb05}' | '\u{fb06}' => out.push_str("st"),
-            '\u{017f}' => out.push('s'),
-            '\u{212a}' => out.push('k'),
-            '\u{0131}' | '\u{0130}' => out.push('i'),
-            '\u{2024}' => out.push('.'),
-            '\u{2025}' => out.push_str(".."),
-            ch => out.extend(ch.to_lowercase()),
-        }
-    }
-    out.to_lowercase().trim_end_matches(['.', ' ']).to_owned()
-}
-
-/// Combining marks: what a decomposed name adds to its letters.
-fn is_mark(ch: char) -> bool {
-    matches!(ch, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
 
 /// Begins at a root of any system: `/`, a drive, a home, a network or device path.

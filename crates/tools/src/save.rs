@@ -1,8 +1,8 @@
 //! Reading a file for a change, and saving it whole.
 //!
 //! A **save** writes beside the file, syncs, renames over it and syncs the folder, all through one folder handle.
-//! Invariant: at every moment the old or the new content stands there whole; mode, link and owner stay as they were, and
-//! a read-only file isn't replaced. Only a file with several names, or of another owner, is written in place.
+//! Invariant: at every moment the old or the new content stands there whole; mode (but for set-user-id and set-group-id),
+//! link and owner stay as they were, and a read-only file isn't replaced. Only a file with several names, or of another owner, is written in place.
 
 use crate::path::{RelPath, shown};
 use crate::place::{Place, Reached, io_failed};
@@ -125,11 +125,13 @@ pub(crate) fn save(place: &Place, target: &Target, bytes: &[u8]) -> Result<(), T
             // What was opened counts, not what stood there before.
             regular(path, &meta)?;
             if meta.nlink() > 1 {
-                return in_place(file, bytes).map_err(fail);
+                return in_place(file, bytes, &meta).map_err(fail);
             }
             match replace(&dir, path.name(), bytes, Some(&meta)) {
                 // Another owner's file: replacing it would make it ours.
-                Err(error) if error.kind() == ErrorKind::Unsupported => in_place(file, bytes).map_err(fail),
+                Err(error) if error.kind() == ErrorKind::Unsupported => {
+                    in_place(file, bytes, &meta).map_err(fail)
+                }
                 done => done.map_err(fail),
             }
         }
@@ -175,7 +177,7 @@ fn replace(dir: &Dir, name: &str, bytes: &[u8], old: Option<&Metadata>) -> std::
         }
         file.write_all(bytes)?;
         if let Some(old) = old {
-            file.set_permissions(old.permissions())?;
+            file.set_permissions(kept(old))?;
         }
         file.sync_all()?;
         rename(dir, temp.as_ref(), name.as_ref())
@@ -216,11 +218,29 @@ fn while_locked(
     })
 }
 
-fn in_place(mut file: File, bytes: &[u8]) -> std::io::Result<()> {
+fn in_place(mut file: File, bytes: &[u8], old: &Metadata) -> std::io::Result<()> {
+    let kept = kept(old);
+    if kept != old.permissions() {
+        // Before the new content stands there, so that it never runs as somebody else.
+        file.set_permissions(kept)?;
+    }
     file.seek(SeekFrom::Start(0))?;
     file.write_all(bytes)?;
     file.set_len(bytes.len() as u64)?;
     file.sync_all()
+}
+
+/// The permissions new content has: those of the old, but it doesn't run as the file's owner or group. Systems take that
+/// from any file that is written, and a replaced one must be no way around it.
+#[cfg(unix)]
+fn kept(old: &Metadata) -> cap_std::fs::Permissions {
+    use cap_std::fs::{MetadataExt, PermissionsExt};
+    cap_std::fs::Permissions::from_mode(old.mode() & 0o1777)
+}
+
+#[cfg(not(unix))]
+fn kept(old: &Metadata) -> cap_std::fs::Permissions {
+    old.permissions()
 }
 
 /// Removes what interrupted saves left in the folder of this path.

@@ -4,7 +4,7 @@
 //! asked first. Invariant: names are compared like protected ones, in their most forgiving form, and what only documents
 //! or builds secrets (`.env.example`, `id_rsa.pub`, `credentials.ts`) isn't one.
 
-use super::folded;
+use super::protected::folded;
 
 /// Folders that hold nothing else.
 const FOLDERS: [&str; 12] = [

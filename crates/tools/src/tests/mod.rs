@@ -7,6 +7,7 @@ mod network;
 mod paths;
 mod permission;
 mod race;
+mod repository;
 mod rig;
 mod saving;
 mod secrecy;
