@@ -1,14 +1,26 @@
-//! Somebody swaps a folder for a link while we work in it.
+//! Somebody swaps folders and files for links while we work with them: nothing outside is read, made, changed or deleted.
+//!
+//! `DAYBOOK_RACE_ROUNDS=100000` gives the long run; each change runs a short one.
 #![cfg(unix)]
 
 use super::rig::Rig;
+use crate::revision::{Bounds, Force, Index, changes, inverse, reachable, restore, take};
+use domain::call::Effect;
+use domain::digest::Digest;
 use flipping::Flipper;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
-/// Rounds; the nightly size is 100,000.
-const ROUNDS: usize = 5_000;
+/// Rounds of each change.
+const ROUNDS: usize = 2_000;
 
-/// A thread that swaps `d` between a real folder and a link out of the project, as fast as it can.
+fn rounds() -> usize {
+    std::env::var("DAYBOOK_RACE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS)
+}
+
+/// A thread that swaps `d` between a real folder and a link out of the project, and `e` between a file and a link to one
+/// outside, as fast as it can.
 mod flipping {
     use std::path::PathBuf;
     use std::sync::Arc;
@@ -26,6 +38,7 @@ mod flipping {
             let (told, count) = (Arc::clone(&stop), Arc::clone(&flips));
             let thread = std::thread::spawn(move || {
                 let (d, real, link) = (folder.join("d"), folder.join("real"), folder.join("link"));
+                let (e, canary) = (folder.join("e"), outside.join("f"));
                 std::os::unix::fs::symlink(outside, &link).unwrap();
                 // Where `d` is missing for a moment, a write may make it: that one goes.
                 let rename = |from: &PathBuf, to: &PathBuf| {
@@ -38,6 +51,11 @@ mod flipping {
                     rename(&link, &d);
                     rename(&d, &link);
                     rename(&real, &d);
+                    // A tool may have made or removed it meanwhile.
+                    let _ = std::fs::remove_file(&e);
+                    let _ = std::os::unix::fs::symlink(&canary, &e);
+                    let _ = std::fs::remove_file(&e);
+                    let _ = std::fs::write(&e, "round");
                     count.fetch_add(1, Ordering::Relaxed);
                     std::thread::yield_now();
                 }
@@ -56,45 +74,114 @@ mod flipping {
     }
 }
 
+/// What lies outside: names, content and when it was last written.
+fn outside(out: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
+    let mut found: Vec<_> = std::fs::read_dir(out)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let when = path.metadata().unwrap().modified().unwrap();
+            (path.clone(), std::fs::read(&path).unwrap(), when)
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// Does a result say what only outside is?
+fn tells(text: &str) -> bool {
+    text.contains("CANARY") || text.contains("only-outside")
+}
+
+/// What the tools are asked for in one round.
+fn asked(round: usize) -> (&'static str, Value) {
+    let content = format!("round {round}");
+    match round % 9 {
+        0 => ("write_file", json!({"path": "d/f", "content": content})),
+        1 => ("edit_file", json!({"path": "d/f", "old_text": "round", "new_text": "edited round"})),
+        2 => ("delete_path", json!({"path": "d/victim"})),
+        3 => ("write_file", json!({"path": format!("d/new{}", round % 50), "content": content})),
+        4 => ("read_file", json!({"path": "d/f"})),
+        5 => ("list_files", json!({"path": if round % 2 == 0 { "d" } else { "." }})),
+        6 => ("search_files", json!({"path": if round % 2 == 0 { "d" } else { "." }, "pattern": "CANARY"})),
+        7 => ("write_file", json!({"path": "e", "content": content})),
+        _ => ("edit_file", json!({"path": "e", "old_text": "round", "new_text": "edited round"})),
+    }
+}
+
 #[test]
-fn a36_a_folder_that_becomes_a_link_lets_nothing_out() {
+fn a36_folders_and_files_that_become_links_let_nothing_out() {
     let rig = Rig::in_memory();
     rig.put("d/f", b"inside");
     let out = rig.outside.path().join("out");
     std::fs::create_dir(&out).unwrap();
-    for name in ["f", "victim"] {
+    for name in ["f", "victim", "only-outside"] {
         std::fs::write(out.join(name), "CANARY").unwrap();
     }
+    let before = outside(&out);
     let flipper = Flipper::start(rig.path("."), out.clone());
     let (mut done, mut refused) = (0, 0);
-    for round in 0..ROUNDS {
-        let content = format!("round {round}");
-        let (name, args) = match round % 5 {
-            0 => ("write_file", json!({"path": "d/f", "content": content})),
-            1 => ("edit_file", json!({"path": "d/f", "old_text": "round", "new_text": "edited round"})),
-            2 => ("delete_path", json!({"path": "d/victim"})),
-            3 => ("write_file", json!({"path": format!("d/new{}", round % 50), "content": content})),
-            _ => ("read_file", json!({"path": "d/f"})),
-        };
+    for round in 0..rounds() {
+        let (name, args) = asked(round);
         match rig.try_call(name, args) {
             Ok(finished) => {
-                assert!(!finished.text.contains("CANARY"), "{name} read outside: {}", finished.text);
+                assert!(!tells(&finished.text), "{name} told of outside: {}", finished.text);
                 if finished.is_error() { refused += 1 } else { done += 1 }
             }
-            Err(_) => refused += 1,
+            Err(error) => {
+                assert!(!tells(&format!("{error:?}")), "{name} told of outside: {error:?}");
+                refused += 1;
+            }
         }
     }
-    let flips = flipper.flips.load(std::sync::atomic::Ordering::Relaxed);
+    let flips = flipper.flips.load(Ordering::Relaxed);
     drop(flipper);
-    let mut names: Vec<_> =
-        std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    names.sort();
-    assert_eq!(names, ["f", "victim"], "nothing was made or deleted outside");
-    for name in ["f", "victim"] {
-        assert_eq!(std::fs::read(out.join(name)).unwrap(), b"CANARY");
-    }
+    assert_eq!(outside(&out), before, "nothing was made, changed or deleted outside");
+    assert!(rig.ctx.blobs.get(&Digest::of(b"CANARY")).is_err(), "nor kept of it");
+    println!("{} calls, {flips} swaps: {done} done, {refused} refused, 0 escapes", rounds());
     assert!(
         flips > 100 && done > 50 && refused > 50,
         "both sides were met: {flips} flips, {done} done, {refused} refused"
     );
+}
+
+#[test]
+fn a36_taking_and_restoring_while_folders_become_links_lets_nothing_out() {
+    let rig = Rig::in_memory();
+    rig.put("d/f", b"old");
+    rig.put("d/deep/g", b"old");
+    rig.put("e", b"old");
+    let blobs = &*rig.ctx.blobs;
+    let mut index = Index::open(&rig.ctx.private, &rig.ctx.place, blobs);
+    let mut taken =
+        || take(&rig.ctx.place, blobs, &mut index, &Bounds::default(), &rig.ctx.cancel).unwrap().tree;
+    let first = taken();
+    rig.put("d/f", b"new");
+    rig.put("d/made", b"new");
+    std::fs::remove_dir_all(rig.path("d/deep")).unwrap();
+    rig.put("e", b"new");
+    let undo = changes(blobs, &first, &taken(), &Bounds::default(), &rig.ctx.limits).unwrap().effects;
+    let redo: Vec<Effect> = undo.iter().map(inverse).collect();
+    let out = rig.outside.path().join("out");
+    std::fs::create_dir(&out).unwrap();
+    for name in ["f", "made"] {
+        std::fs::write(out.join(name), "CANARY").unwrap();
+    }
+    let before = outside(&out);
+    let flipper = Flipper::start(rig.path("."), out.clone());
+    let mut restored = 0;
+    for round in 0..rounds() {
+        let wanted = if round % 2 == 0 { &undo } else { &redo };
+        // What is kept is kept for a reason; what is done must be inside.
+        restored += restore(&rig.ctx.place, blobs, wanted, &Force::All).map_or(0, |all| all.done.len());
+        if round % 10 == 0 {
+            let all = reachable(blobs, &[taken()]).unwrap();
+            assert!(!all.contains(&Digest::of(b"CANARY")), "a revision holds what lies outside");
+        }
+    }
+    let flips = flipper.flips.load(Ordering::Relaxed);
+    drop(flipper);
+    assert_eq!(outside(&out), before, "nothing was made, changed or deleted outside");
+    println!("{} restores, {flips} swaps: {restored} paths restored, 0 escapes", rounds());
+    assert!(flips > 100 && restored > 50, "it did race: {flips} flips, {restored} restored");
 }
