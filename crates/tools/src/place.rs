@@ -186,6 +186,45 @@ pub(crate) fn open_dir_in(dir: &Dir, name: &str) -> io::Result<Dir> {
     dir.open_dir_nofollow(name)
 }
 
+/// Would reading this file fetch it from a cloud first? Whoever only looks through a folder passes such files over: a
+/// search must not download a person's whole drive.
+pub(crate) fn is_placeholder(file: &File) -> bool {
+    // Other systems have no such files.
+    cfg!(any(windows, target_os = "macos"))
+        && file
+            .try_clone()
+            .and_then(|file| file.into_std().metadata())
+            .is_ok_and(|meta| stands_elsewhere(attributes(&meta)))
+}
+
+/// Do these attributes of the system say that the content isn't here?
+fn stands_elsewhere(attributes: u32) -> bool {
+    // Windows: offline, recall on open, recall on data access.
+    const WINDOWS: u32 = 0x1000 | 0x4_0000 | 0x40_0000;
+    // macOS: dataless.
+    const MACOS: u32 = 0x4000_0000;
+    let flags = match cfg!(windows) {
+        true => WINDOWS,
+        false => MACOS,
+    };
+    attributes & flags != 0
+}
+
+#[cfg(windows)]
+fn attributes(meta: &std::fs::Metadata) -> u32 {
+    std::os::windows::fs::MetadataExt::file_attributes(meta)
+}
+
+#[cfg(target_os = "macos")]
+fn attributes(meta: &std::fs::Metadata) -> u32 {
+    std::os::macos::fs::MetadataExt::st_flags(meta)
+}
+
+#[cfg(not(any(windows, target_os = "macos")))]
+fn attributes(_: &std::fs::Metadata) -> u32 {
+    0
+}
+
 /// A failed file operation in words for the model, without absolute paths.
 pub(crate) fn io_failed(doing: &str, path: &RelPath, error: &io::Error) -> ToolError {
     use io::ErrorKind as Kind;
@@ -220,4 +259,23 @@ pub(crate) fn io_failed(doing: &str, path: &RelPath, error: &io::Error) -> ToolE
 /// The handle's own refusal carries no number of the system.
 fn leads_out(error: &io::Error) -> bool {
     error.raw_os_error().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_stand_in_a_cloud_are_known_by_their_attributes() {
+        let (plain, elsewhere): (&[u32], &[u32]) = match cfg!(windows) {
+            // Archive, read-only, hidden, sparse, compressed; then the three that recall.
+            true => (&[0, 0x20, 0x1, 0x2, 0x200, 0x800], &[0x1000, 0x4_0000, 0x40_0020]),
+            // Hidden, compressed, immutable; then dataless.
+            false => (&[0, 0x8000, 0x20, 0x2], &[0x4000_0000, 0x4000_0020]),
+        };
+        assert!(!plain.iter().any(|one| stands_elsewhere(*one)));
+        assert!(elsewhere.iter().all(|one| stands_elsewhere(*one)));
+        let here = tempfile::tempfile().unwrap();
+        assert!(!is_placeholder(&File::from_std(here)), "a file of this disk is none");
+    }
 }

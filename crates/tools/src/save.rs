@@ -72,16 +72,20 @@ impl Current {
         let file = place.open_file(path).map_err(fail)?;
         let meta = file.metadata().map_err(fail)?;
         regular(path, &meta)?;
+        let too_large = |size: u64| {
+            let name = shown(path.as_str());
+            let message = format!("{name} is {size} bytes, more than the {limit} that are read");
+            failed("file/too_large", message, "Use run_command to look at parts of it.")
+        };
         if meta.len() > limit {
-            let message = format!(
-                "{} is {} bytes, more than the {limit} that are read",
-                shown(path.as_str()),
-                meta.len()
-            );
-            return Err(failed("file/too_large", message, "Use run_command to look at parts of it."));
+            return Err(too_large(meta.len()));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0));
         file.take(limit + 1).read_to_end(&mut bytes).map_err(fail)?;
+        // It grew meanwhile: a part of it must not pass for the whole.
+        if bytes.len() as u64 > limit {
+            return Err(too_large(bytes.len() as u64));
+        }
         let digest = Digest::of(&bytes);
         Ok(Self { bytes, digest, mode: mode(&meta) })
     }

@@ -8,7 +8,7 @@ use super::{blocking, near, object, reads};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::path::{RelPath, is_secret, shown};
-use crate::place::{Reached, open_in};
+use crate::place::{Reached, is_placeholder, open_in};
 use crate::text::Text;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
 use crate::walk::{Entry, Kind, Next, walk};
@@ -133,7 +133,7 @@ impl Search {
         let mut bytes = Vec::new();
         let read = open_in(dir, path.name(), FollowSymlinks::No).and_then(|file| {
             let meta = file.metadata()?;
-            let fits = meta.is_file() && meta.len() <= FILE_BYTES;
+            let fits = meta.is_file() && meta.len() <= FILE_BYTES && !is_placeholder(&file);
             if fits {
                 file.take(FILE_BYTES).read_to_end(&mut bytes)
             } else {
@@ -216,7 +216,7 @@ fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
     }
     if search.skipped > 0 {
         text.push_str(&format!(
-            "\n[{} binary, too large or unreadable files were not searched]",
+            "\n[{} binary, too large, unreadable or not downloaded files were not searched]",
             search.skipped
         ));
     }

@@ -135,11 +135,11 @@ pub fn is_protected(path: &str) -> bool {
 /// The short names Windows makes for names that begin with a dot.
 fn is_short(part: &str) -> bool {
     part.split_once('~').is_some_and(|(stem, tail)| {
-        let folder = |folder: &&str| {
+        let folder = |folder: &str| {
             let bare = folder.trim_start_matches('.');
             stem == &bare[..bare.len().min(6)]
         };
-        tail.starts_with(|ch: char| ch.is_ascii_digit()) && FOLDERS.iter().any(|name| folder(&name))
+        tail.starts_with(|ch: char| ch.is_ascii_digit()) && FOLDERS.iter().any(|name| folder(name))
     })
 }
 

@@ -172,7 +172,7 @@ fn searches_find_text_in_any_encoding_and_bound_hits() {
     a.rs:1: fn 加法() {}
     gbk.py:2: 加法 here
     u16.txt:2: 加法
-    [1 binary, too large or unreadable files were not searched]
+    [1 binary, too large, unreadable or not downloaded files were not searched]
     ");
     assert_eq!(
         rig.call("search_files", json!({"pattern": "加法", "glob": "*.rs"})).text,

@@ -4,6 +4,7 @@
 //! memory, the real cage. Tests are named after the rows they prove.
 
 mod network;
+mod odd;
 mod paths;
 mod permission;
 mod race;
@@ -15,6 +16,7 @@ mod several;
 mod shell;
 mod words;
 
+mod bytes;
 mod deleting;
 mod editing;
 mod files;

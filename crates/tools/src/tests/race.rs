@@ -102,8 +102,11 @@ fn asked(round: usize) -> (&'static str, Value) {
         2 => ("delete_path", json!({"path": "d/victim"})),
         3 => ("write_file", json!({"path": format!("d/new{}", round % 50), "content": content})),
         4 => ("read_file", json!({"path": "d/f"})),
-        5 => ("list_files", json!({"path": if round % 2 == 0 { "d" } else { "." }})),
-        6 => ("search_files", json!({"path": if round % 2 == 0 { "d" } else { "." }, "pattern": "CANARY"})),
+        5 => ("list_files", json!({"path": if round.is_multiple_of(2) { "d" } else { "." }})),
+        6 => (
+            "search_files",
+            json!({"path": if round.is_multiple_of(2) { "d" } else { "." }, "pattern": "CANARY"}),
+        ),
         7 => ("write_file", json!({"path": "e", "content": content})),
         _ => ("edit_file", json!({"path": "e", "old_text": "round", "new_text": "edited round"})),
     }
@@ -171,10 +174,10 @@ fn a36_taking_and_restoring_while_folders_become_links_lets_nothing_out() {
     let flipper = Flipper::start(rig.path("."), out.clone());
     let mut restored = 0;
     for round in 0..rounds() {
-        let wanted = if round % 2 == 0 { &undo } else { &redo };
+        let wanted = if round.is_multiple_of(2) { &undo } else { &redo };
         // What is kept is kept for a reason; what is done must be inside.
         restored += restore(&rig.ctx.place, blobs, wanted, &Force::All).map_or(0, |all| all.done.len());
-        if round % 10 == 0 {
+        if round.is_multiple_of(10) {
             let all = reachable(blobs, &[taken()]).unwrap();
             assert!(!all.contains(&Digest::of(b"CANARY")), "a revision holds what lies outside");
         }
