@@ -13,6 +13,7 @@ import { LiveSession } from './live.svelte';
 import { Providers } from './providers.svelte';
 import { SessionList } from './sessions.svelte';
 import { SettingsState } from './settings.svelte';
+import { Undoing } from './undoing.svelte';
 
 export type SettingsPage = 'models' | 'look';
 export type Place =
@@ -31,6 +32,7 @@ export class App {
   place: Place = $state.raw({ view: 'welcome' });
   live: LiveSession | null = $state.raw(null);
   changes: Changes | null = $state.raw(null);
+  undoing: Undoing | null = $state.raw(null);
   problem: Failure | null = $state.raw(null);
   /** Name of something dropped that isn't a folder. */
   dropRefused: string | null = $state(null);
@@ -90,6 +92,8 @@ export class App {
     this.live?.close();
     this.live = new LiveSession(this.backend, id);
     this.changes = new Changes(this.backend, id);
+    this.undoing?.stop();
+    this.undoing = new Undoing(this.backend, id);
     void this.live.open();
   }
 
@@ -98,6 +102,8 @@ export class App {
     this.live?.close();
     this.live = null;
     this.changes = null;
+    this.undoing?.stop();
+    this.undoing = null;
     void this.attempt(() => this.#loadFolders());
   }
 

@@ -1,57 +1,122 @@
-// Files a session changed, and the differences of the one that is looked at.
+// What a session changed, turn by turn; the file that is looked at, with its differences; and what is known of taking it
+// back.
+//
+// Nothing is decided here: what a return would do, what somebody changed since and how it ended come from the engine.
 import { ask, failureOf, type Backend, type Failure } from '../protocol/backend';
 import type { FileChange } from '../protocol/generated/FileChange';
 import type { FileDiff } from '../protocol/generated/FileDiff';
+import type { ThreeWay } from '../protocol/generated/ThreeWay';
+import type { TurnChanges } from '../protocol/generated/TurnChanges';
+import type { UndoOf } from '../protocol/generated/UndoOf';
+
+/** A file in one turn. */
+export interface Chosen {
+  turn: string;
+  path: string;
+}
+
+/**
+ * What taking one file back would do: it is `ready`, it is as it was `already`, only Daybook's part can go (`apart`), both
+ * changed the same lines (`mixed`), or something else is in the way (`blocked`, with its code).
+ */
+export type Standing =
+  | { kind: 'ready' }
+  | { kind: 'already' }
+  | { kind: 'apart'; sides: ThreeWay }
+  | { kind: 'mixed'; sides: ThreeWay }
+  | { kind: 'blocked'; why: string };
 
 export class Changes {
   files: FileChange[] = $state.raw([]);
-  selected: string | null = $state(null);
+  turns: TurnChanges[] = $state.raw([]);
+  selected: Chosen | null = $state.raw(null);
   diff: FileDiff | null = $state.raw(null);
+  standing: Standing | null = $state.raw(null);
   loaded = $state(false);
   problem: Failure | null = $state.raw(null);
   added = $derived(sum(this.files, (file) => file.added));
   removed = $derived(sum(this.files, (file) => file.removed));
-  current: FileChange | null = $derived(this.files.find((file) => file.path === this.selected) ?? null);
+  /** The files of all turns in the order they are listed. */
+  rows: readonly (Chosen & { file: FileChange })[] = $derived(
+    this.turns.flatMap(({ turn, files }) => files.map((file) => ({ turn, path: file.path, file }))),
+  );
+  current: FileChange | null = $derived(this.rows.find((row) => same(row, this.selected))?.file ?? null);
+  /** The newest turn that isn't taken back. */
+  latest: TurnChanges | null = $derived(this.turns.find((turn) => !turn.undone) ?? null);
   #backend: Backend;
   #session: string;
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity
+  #since = $derived(new Set(this.files.filter((file) => file.changed_since).map((file) => file.path)));
 
   constructor(backend: Backend, session: string) {
     this.#backend = backend;
     this.#session = session;
   }
 
-  /** Reads the list again, and the differences of the chosen file with it. */
+  /** Was a file changed after the session's last change to it, by somebody else? */
+  changedSince(path: string): boolean {
+    return this.#since.has(path);
+  }
+
+  /** The number of the latest later turn that changed a file of this turn too; null where there is none. */
+  changedLater(turn: string, path: string): number | null {
+    const at = this.turns.findIndex((one) => one.turn === turn);
+    const later = this.turns.slice(0, Math.max(at, 0));
+    return later.find((one) => !one.undone && one.files.some((file) => file.path === path))?.number ?? null;
+  }
+
+  turnOf(turn: string): TurnChanges | null {
+    return this.turns.find((one) => one.turn === turn) ?? null;
+  }
+
+  isSelected(turn: string, path: string): boolean {
+    return same({ turn, path }, this.selected);
+  }
+
+  /** Reads the list again, and what is known of the chosen file with it. */
   async load(): Promise<void> {
     await this.#attempt(async () => {
-      const changes = await ask(this.#backend, { name: 'changes', args: { session: this.#session } }, 'changes');
+      const changes = await ask(
+        this.#backend,
+        { name: 'changes', args: { session: this.#session } },
+        'changes',
+      );
       this.files = changes.files;
+      this.turns = changes.turns;
       this.loaded = true;
-      if (this.selected !== null && !this.files.some((file) => file.path === this.selected)) {
-        this.selected = null;
-        this.diff = null;
-      }
-      if (this.selected !== null) await this.#loadDiff(this.selected);
+      if (this.selected && !this.rows.some((row) => same(row, this.selected))) this.#clear(null);
+      if (this.selected) await this.#look(this.selected);
     });
   }
 
-  async select(path: string): Promise<void> {
-    this.selected = path;
-    if (this.diff?.path !== path) this.diff = null;
-    await this.#attempt(() => this.#loadDiff(path));
+  async select(turn: string, path: string): Promise<void> {
+    if (!same({ turn, path }, this.selected)) this.#clear({ turn, path });
+    await this.#attempt(() => this.#look({ turn, path }));
   }
 
   /** The next or previous file, staying at the ends. */
   async step(by: number): Promise<void> {
-    const at = this.files.findIndex((file) => file.path === this.selected);
-    const next = this.files[at < 0 ? 0 : Math.min(Math.max(at + by, 0), this.files.length - 1)];
-    if (next && next.path !== this.selected) await this.select(next.path);
+    const at = this.rows.findIndex((row) => same(row, this.selected));
+    const next = this.rows[at < 0 ? 0 : Math.min(Math.max(at + by, 0), this.rows.length - 1)];
+    if (next && !same(next, this.selected)) await this.select(next.turn, next.path);
   }
 
-  async #loadDiff(path: string): Promise<void> {
-    const args = { session: this.#session, path, turn: null };
-    const diff = await ask(this.#backend, { name: 'diff', args }, 'diff');
+  #clear(selected: Chosen | null): void {
+    this.selected = selected;
+    this.diff = null;
+    this.standing = null;
+  }
+
+  async #look(chosen: Chosen): Promise<void> {
+    const args = { session: this.#session, path: chosen.path, turn: chosen.turn };
+    const [diff, standing] = await Promise.all([
+      ask(this.#backend, { name: 'diff', args }, 'diff'),
+      standingOf(this.#backend, this.#session, { kind: 'turn', turn: chosen.turn }, chosen.path),
+    ]);
     // A slower answer about another file must not replace what is looked at now.
-    if (this.selected === path) this.diff = diff;
+    if (!same(chosen, this.selected)) return;
+    this.diff = diff;
+    this.standing = standing;
   }
 
   async #attempt(run: () => Promise<void>): Promise<void> {
@@ -62,6 +127,21 @@ export class Changes {
       this.problem = failureOf(thrown);
     }
   }
+}
+
+/** What taking one file of a scope back would do now. */
+async function standingOf(backend: Backend, session: string, of: UndoOf, path: string): Promise<Standing> {
+  const args = { session, of, paths: [path] };
+  const { files, kept } = await ask(backend, { name: 'preview_undo', args }, 'undo_preview');
+  const [held] = kept;
+  if (!held) return files.length > 0 ? { kind: 'ready' } : { kind: 'already' };
+  if (held.why !== 'changed') return { kind: 'blocked', why: held.why };
+  const sides = await ask(backend, { name: 'three_way', args: { session, of, path } }, 'three_way');
+  return sides.merged ? { kind: 'apart', sides } : { kind: 'mixed', sides };
+}
+
+function same(one: Chosen, other: Chosen | null): boolean {
+  return one.turn === other?.turn && one.path === other.path;
 }
 
 function sum(files: readonly FileChange[], lines: (file: FileChange) => number | null): number {

@@ -1,6 +1,6 @@
 // The keyboard table, on macOS and elsewhere.
 import { expect, test } from 'vitest';
-import { actionOf, allowsOnce, stepOf, type Action, type KeyPress } from './keys';
+import { actionOf, allowsOnce, ownsHistory, stepOf, type Action, type KeyPress } from './keys';
 
 function press(text: string, part: Partial<KeyPress> = {}): KeyPress {
   const keys = text.split('+');
@@ -32,6 +32,7 @@ test('each shortcut means one action, with Command on macOS and Control elsewher
     ['Alt+\\', 'inspector'],
     ['Shift+m', 'grow'],
     ['z', null],
+    ['Shift+z', 'undo'],
   ];
   for (const [keys, action] of table) {
     expect(actionOf(press(`Ctrl+${keys}`), 'linux'), keys).toBe(action);
@@ -40,6 +41,15 @@ test('each shortcut means one action, with Command on macOS and Control elsewher
     expect(actionOf(press(keys), 'linux'), keys).toBeNull();
   }
   expect(actionOf(press('Escape'), 'linux')).toBe('close');
+});
+
+test('taking changes back is left to a text field that has something to bring again', () => {
+  const field = document.createElement('textarea');
+  expect(ownsHistory(field, false)).toBe(false);
+  expect(ownsHistory(field, true)).toBe(true);
+  field.value = 'half a thought';
+  expect(ownsHistory(field, false)).toBe(true);
+  expect(ownsHistory(document.body, true)).toBe(false);
 });
 
 test('a24_plain_enter_never_allows', () => {

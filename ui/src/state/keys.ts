@@ -4,7 +4,7 @@
 import { isComposing, type Press } from './composing';
 
 export type Action =
-  'new-session' | 'search' | 'stop' | 'tab-1' | 'tab-2' | 'sidebar' | 'inspector' | 'grow' | 'close';
+  'new-session' | 'search' | 'stop' | 'tab-1' | 'tab-2' | 'sidebar' | 'inspector' | 'grow' | 'undo' | 'close';
 
 export interface KeyPress extends Press {
   readonly key: string;
@@ -21,7 +21,7 @@ export function actionOf(press: KeyPress, platform: string): Action | null {
   if (press.key === 'Escape') return 'close';
   if (!hasCommand(press, platform)) return null;
   if (press.altKey) return press.code === 'Backslash' ? 'inspector' : null;
-  if (press.shiftKey) return press.code === 'KeyM' ? 'grow' : null;
+  if (press.shiftKey) return press.code === 'KeyM' ? 'grow' : press.code === 'KeyZ' ? 'undo' : null;
   switch (press.key) {
     case 'n':
       return 'new-session';
@@ -38,6 +38,12 @@ export function actionOf(press: KeyPress, platform: string): Action | null {
     default:
       return null;
   }
+}
+
+/** Does the press that takes changes back belong to the text that is being written? `undone`: typing was just taken back. */
+export function ownsHistory(target: EventTarget | null, undone: boolean): boolean {
+  if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) return false;
+  return target.value !== '' || undone;
 }
 
 /** Is this the press that allows a request once? Plain Enter never does. */

@@ -3,6 +3,8 @@
 // In a wide window a part is there unless it was hidden; in a narrow one it is a drawer that is there only while open.
 
 export type Tab = 'plan' | 'changes';
+/** How differences stand: before and after beside one another, or in one column. */
+export type DiffView = 'sides' | 'unified';
 type Part = 'auto' | 'hidden' | 'open';
 
 /** Something that says how it is now, such as a media query. */
@@ -12,6 +14,7 @@ export interface Now {
 
 export class Layout {
   tab: Tab = $state('plan');
+  diffView: DiffView = $state('sides');
   /** Does the chosen tab take the place of conversation and details? */
   grown = $state(false);
   #sidebar: Part = $state('auto');

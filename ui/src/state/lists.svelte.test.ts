@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { Failure } from '../protocol/backend';
 import { FakeBackend } from '../protocol/fake/fake';
+import { TURNS } from '../protocol/fake/bakery';
 import { sampleWorld } from '../protocol/fake/sample';
 import { Changes } from './changes.svelte';
 import { Layout } from './layout.svelte';
@@ -74,15 +75,15 @@ test('a slower answer about another file replaces nothing', async () => {
   const backend = fake();
   const changes = new Changes(backend, 'ses_done');
   await changes.load();
-  const first = changes.select('menu.json');
-  const second = changes.select('styles/filter.css');
+  const first = changes.select(TURNS.filter, 'menu.json');
+  const second = changes.select(TURNS.filter, 'styles/filter.css');
   await Promise.all([first, second]);
   expect(changes.diff?.path).toBe('styles/filter.css');
   await changes.step(-1);
-  expect(changes.selected).toBe('scripts/menu.js');
+  expect(changes.selected?.path).toBe('scripts/menu.js');
   await changes.step(-1);
   await changes.step(-1);
-  expect(changes.selected).toBe('menu.json');
+  expect(changes.selected?.path).toBe('menu.json');
 });
 
 test('settings that cannot be kept are put back', async () => {

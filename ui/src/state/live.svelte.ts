@@ -103,7 +103,10 @@ export class LiveSession {
   }
 
   approve(approval: string, digest: string): Promise<boolean> {
-    return this.#tell({ name: 'approve', args: { session: this.id, approval, digest } });
+    return this.#tell({
+      name: 'approve',
+      args: { session: this.id, approval, digest, offer: null, lasting: false },
+    });
   }
 
   refuse(approval: string, why: string): Promise<boolean> {

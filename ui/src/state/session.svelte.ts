@@ -13,6 +13,7 @@ import type { Patch } from '../protocol/generated/Patch';
 import type { Plan } from '../protocol/generated/Plan';
 import type { SessionView } from '../protocol/generated/SessionView';
 import type { Tokens } from '../protocol/generated/Tokens';
+import type { UndoView } from '../protocol/generated/UndoView';
 import type { WaitingMessage } from '../protocol/generated/WaitingMessage';
 
 /** Lines of a call's output that are kept on screen. */
@@ -47,6 +48,8 @@ export class SessionFold {
   cells: Cell[] = $state.raw([]);
   /** Keys of entries that wait for the person, oldest first. */
   open: string[] = $state.raw([]);
+  /** Returns to how things were, oldest first. */
+  undos: UndoView[] = $state.raw([]);
   seq: number;
   // Indexes, not state: nothing on screen reads them.
   // eslint-disable-next-line svelte/prefer-svelte-reactivity
@@ -69,6 +72,7 @@ export class SessionFold {
     this.changedFiles = view.changed_files;
     this.tokens = view.tokens;
     this.cells = view.entries.map((entry) => this.#remember(new Cell(entry)));
+    this.undos = this.cells.flatMap(({ body }) => (body.kind === 'undo' ? [body.undo] : []));
     this.open = this.cells.filter((cell) => needsPerson(cell.body)).map((cell) => cell.key);
   }
 
@@ -124,6 +128,14 @@ export class SessionFold {
       this.cells = [...this.cells, this.#remember(new Cell(entry))];
     }
     this.#track(entry.key, needsPerson(entry.body));
+    if (entry.body.kind === 'undo') this.#trackUndo(entry.body.undo);
+  }
+
+  #trackUndo(undo: UndoView): void {
+    const known = this.undos.some((other) => other.id === undo.id);
+    this.undos = known
+      ? this.undos.map((other) => (other.id === undo.id ? undo : other))
+      : [...this.undos, undo];
   }
 
   #addText(key: string, text: string): void {

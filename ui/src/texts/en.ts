@@ -1,7 +1,9 @@
 // Every string on the screen, in English. `zh.ts` has the same shape, so a missing or extra key is a type error.
 //
 // Facts and codes come from the engine; here they get words. Words say what happens to the person's things: no names
-// of tools, no ids, no stack traces. Nothing here promises to take a change back.
+// of tools, no ids, no stack traces. Taking back is promised for changes of files only, never for something sent.
+import { changes, undo } from './en.changes';
+
 export const en = {
   lang: 'en',
   app: {
@@ -23,6 +25,7 @@ export const en = {
     },
   },
   list: {
+    stop: '. ',
     comma: ', ',
     and: (items: string, last: string) => `${items} and ${last}`,
     some: (items: string, rest: number, _all: number) => `${items} and ${rest} more`,
@@ -404,28 +407,8 @@ export const en = {
     tokens: (input: string, output: string) => `${input} words or parts of words read, ${output} written`,
     cached: (share: string) => `${share} of what was read came from the provider’s cache`,
   },
-  changes: {
-    tab: 'Changes',
-    list: 'Changed files',
-    count: (n: number) => (n === 1 ? '1 file' : `${n} files`),
-    empty: 'No changes yet',
-    emptyText: 'Files changed in this session will be listed here, each with its differences.',
-    top: 'top of the folder',
-    created: 'new file',
-    deleted: 'deleted',
-    changedSince: 'Changed again after Daybook did',
-    changedSinceText: 'The differences show the file as it is now, with those later changes in it.',
-    differences: 'Differences',
-    line: (n: number) => `Line ${n}`,
-    binary: 'This isn’t a text file, so its differences can’t be shown line by line.',
-    too_large: 'This file is too large to show its differences here.',
-    same: 'The file is again as it was before.',
-    choose: 'Choose a file to see what changed in it.',
-    refresh: 'Read again',
-    tooMany: (n: number) => `Show ${n} more lines`,
-    addedLine: 'added',
-    removedLine: 'removed',
-  },
+  changes,
+  undo,
   settings: {
     title: 'Settings',
     back: 'Back',
@@ -522,6 +505,12 @@ export const en = {
     'approval/closed': 'This is no longer asked.',
     'folder/busy': 'Another session is writing in this folder.',
     'folder/missing': 'The folder isn’t there any more.',
+    'restore/busy': 'Work is going on here. Stop it first, then undo.',
+    'restore/nothing': 'There is nothing to undo.',
+    'restore/moved_on': 'Something happened meanwhile. Look at the changes again.',
+    'restore/failed': 'It broke off. What was done until then is listed under Changes.',
+    'content/missing': 'A content that is needed for it isn’t on the record any more.',
+    'changes/unknown': 'This wasn’t changed there. Read the changes again.',
     'keychain/locked': 'The keychain is locked.',
     'keychain/missing': 'There is no keychain to keep the key in.',
     'session/read_only': 'This session can only be read.',

@@ -2,7 +2,7 @@
 //
 // Unknown codes get plain words too: an engine newer than this page must never leave a hole on the screen.
 import type { ShownState } from '../state/calls';
-import type { Failure } from '../protocol/backend';
+import { Failure } from '../protocol/backend';
 import { visible } from '../shared/visible';
 import type { Facts, Texts } from './en';
 
@@ -158,6 +158,54 @@ export function noticeWords(code: string, facts: Facts, t: Texts): string {
     default:
       return n.other(code);
   }
+}
+
+/** Why a return leaves a file alone. */
+export function keptWords(why: string, t: Texts): string {
+  switch (why) {
+    case 'changed':
+    case 'not_empty':
+    case 'blocked':
+    case 'unreadable':
+    case 'special':
+    case 'own':
+    case 'failed':
+      return t.undo.why[why];
+    default:
+      return t.undo.why.other(why);
+  }
+}
+
+/** What a return did to a file. */
+export function undoneWords(what: string, t: Texts): string {
+  switch (what) {
+    case 'restored':
+    case 'removed':
+    case 'brought_back':
+      return t.undo.what[what];
+    default:
+      return t.undo.what.other;
+  }
+}
+
+/** What happened to a file besides its lines: new, gone, a link, only its permissions; empty for a plain edit. */
+export function changeWords(change: string, kind: string, t: Texts): string {
+  const of = kind === 'link' || kind === 'folder' ? kind : 'file';
+  switch (change) {
+    case 'created':
+    case 'deleted':
+    case 'mode':
+      return t.changes.kinds[change][of];
+    case 'edited':
+      return of === 'link' ? t.changes.linkMoved : '';
+    default:
+      return '';
+  }
+}
+
+/** A failure of which only the code is known. */
+export function codeWords(code: string, t: Texts): string {
+  return failureWords(new Failure({ code, message: code, hint: null }), t);
 }
 
 export function modeWords(mode: string | undefined, t: Texts): string {

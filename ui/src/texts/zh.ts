@@ -2,6 +2,8 @@
 //
 // The person is 你; full-width punctuation; a space between Han and Latin or digits; one “…” on buttons.
 import type { Texts } from './en';
+import { spaced } from './spacing';
+import { changes, undo } from './zh.changes';
 
 export const zh: Texts = {
   lang: 'zh-CN',
@@ -24,6 +26,7 @@ export const zh: Texts = {
     },
   },
   list: {
+    stop: '。',
     comma: '、',
     and: (items, last) => `${items} 和 ${last}`,
     some: (items, _rest, all) => `${items} 等 ${all} 个`,
@@ -400,28 +403,8 @@ export const zh: Texts = {
     tokens: (input, output) => `读入 ${input} 个词元，写出 ${output} 个`,
     cached: (share) => `读入的 ${share} 来自服务商的缓存`,
   },
-  changes: {
-    tab: '改动',
-    list: '改动的文件',
-    count: (n) => `${n} 个文件`,
-    empty: '还没有改动',
-    emptyText: '这个会话改动的文件会列在这里，并显示差异。',
-    top: '根目录',
-    created: '新文件',
-    deleted: '已删除',
-    changedSince: 'Daybook 之后又被改过',
-    changedSinceText: '这里显示的是文件现在的样子，包含后来的改动。',
-    differences: '差异',
-    line: (n) => `第 ${n} 行`,
-    binary: '这不是文本文件，无法逐行显示差异。',
-    too_large: '文件太大，无法在这里显示差异。',
-    same: '文件又变回原来的样子了。',
-    choose: '选择一个文件，查看改动内容。',
-    refresh: '重新读取',
-    tooMany: (n) => `再显示 ${n} 行`,
-    addedLine: '增加',
-    removedLine: '删去',
-  },
+  changes,
+  undo,
   settings: {
     title: '设置',
     back: '返回',
@@ -518,6 +501,12 @@ export const zh: Texts = {
     'approval/closed': '这一项已经不再询问。',
     'folder/busy': '另一个会话正在写这个文件夹。',
     'folder/missing': '文件夹已经不在了。',
+    'restore/busy': '这里正在工作。请先停止，再撤销。',
+    'restore/nothing': '没有可以撤销的改动。',
+    'restore/moved_on': '期间有了新的变化，请再看一次改动。',
+    'restore/failed': '中途断开了。已经完成的部分列在“改动”里。',
+    'content/missing': '需要的内容已经不在记录里。',
+    'changes/unknown': '这里没有改过它。请重新读取改动。',
     'keychain/locked': '钥匙串已锁定。',
     'keychain/missing': '没有可以保存密钥的钥匙串。',
     'session/read_only': '这个会话只能查看。',
@@ -527,9 +516,3 @@ export const zh: Texts = {
     other: (message) => message,
   },
 };
-
-/** A name with the space that Chinese keeps between Han and Latin. */
-function spaced(name: string, side: 'before' | 'after'): string {
-  if (side === 'before') return /^[A-Za-z0-9]/.test(name) ? ` ${name}` : name;
-  return /[A-Za-z0-9]$/.test(name) ? `${name} ` : name;
-}

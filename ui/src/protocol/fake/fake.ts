@@ -4,8 +4,6 @@
 // the real one: patches in order by sequence number, a view that equals their fold, answers bound to a digest.
 import { Failure, type Backend } from '../backend';
 import type { Command } from '../generated/Command';
-import type { FileChange } from '../generated/FileChange';
-import type { FileDiff } from '../generated/FileDiff';
 import type { Folder } from '../generated/Folder';
 import type { Notification } from '../generated/Notification';
 import type { Patch } from '../generated/Patch';
@@ -17,12 +15,16 @@ import type { Settings } from '../generated/Settings';
 import type { Topic } from '../generated/Topic';
 import type { AppInfo } from '../generated/AppInfo';
 import { advance } from './advance';
+import { FakeFolder } from './folder';
 import { answerProviders } from './services';
+import { answerChanges } from './undoing';
 
 /** What a script may do when something is asked of its session. */
 export interface Stage {
   readonly id: string;
   readonly view: SessionView;
+  /** The folder it works in, and what it changed there. */
+  readonly files: FakeFolder;
   /** Puts patches forward as one event. */
   push(...patches: Patch[]): void;
   pause(ms: number): Promise<void>;
@@ -38,8 +40,8 @@ export interface World {
   providers: Provider[];
   summaries: SessionSummary[];
   views: Map<string, SessionView>;
-  changes: FileChange[];
-  diffs: Map<string, FileDiff>;
+  /** What sessions changed; one that isn't named changed nothing yet. */
+  files: Map<string, FakeFolder>;
   script: Script;
   /** Waits; a test passes one that returns at once. */
   pause: (ms: number) => Promise<void>;
@@ -117,10 +119,6 @@ export class FakeBackend implements Backend {
       case 'save_settings':
         world.settings = command.args.settings;
         return { kind: 'settings', value: world.settings };
-      case 'changes':
-        return { kind: 'changes', value: { files: world.changes, turns: [] } };
-      case 'diff':
-        return { kind: 'diff', value: this.#diff(command.args.path) };
       case 'create_session':
         return { kind: 'created', value: { session: this.#create(command.args.folder, false) } };
       case 'start_tour':
@@ -135,6 +133,22 @@ export class FakeBackend implements Backend {
       case 'check_provider':
         world.providers = answerProviders(world.providers, command);
         return { kind: 'providers', value: world.providers };
+      case 'permissions':
+      case 'revoke':
+        return { kind: 'permissions', value: { grants: [], cage: 'full', hosts: true, rules: [] } };
+      case 'what_if':
+        return {
+          kind: 'what_if',
+          value: { verdict: 'ask', rule: 'mode/ask', read_only: false, doubts: [], programs: [] },
+        };
+      case 'changes':
+      case 'diff':
+      case 'preview_undo':
+      case 'three_way':
+      case 'undo': {
+        const stage = this.#stage(this.#view(command.args.session));
+        return answerChanges(stage, command, () => this.#id('rev'), world.now);
+      }
       default:
         return this.#inSession(command);
     }
@@ -159,14 +173,21 @@ export class FakeBackend implements Backend {
   }
 
   #play(view: SessionView, command: Command): void {
-    const stage: Stage = {
+    const stage = this.#stage(view);
+    // A script goes on after the command was answered, as the engine does.
+    queueMicrotask(() => void this.world.script(stage, command));
+  }
+
+  #stage(view: SessionView): Stage {
+    const files = this.world.files.get(view.id) ?? new FakeFolder();
+    this.world.files.set(view.id, files);
+    return {
       id: view.id,
       view,
+      files,
       push: (...patches) => this.push(view.id, ...patches),
       pause: this.world.pause,
     };
-    // A script goes on after the command was answered, as the engine does.
-    queueMicrotask(() => void this.world.script(stage, command));
   }
 
   #create(folderId: string, tour: boolean): string {
@@ -189,10 +210,6 @@ export class FakeBackend implements Backend {
     const view = this.world.views.get(id);
     if (!view) throw new Failure({ code: 'session/unknown', message: `no session ${id}`, hint: null });
     return view;
-  }
-
-  #diff(path: string): FileDiff {
-    return this.world.diffs.get(path) ?? { path, no_hunks: 'same', hunks: [] };
   }
 
   #id(kind: string): string {

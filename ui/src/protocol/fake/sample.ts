@@ -4,12 +4,15 @@ import type { Folder } from '../generated/Folder';
 import type { Provider } from '../generated/Provider';
 import type { SessionSummary } from '../generated/SessionSummary';
 import type { SessionView } from '../generated/SessionView';
+import { bakery as bakeryFiles, TURNS } from './bakery';
 import { emptyView, type World } from './fake';
 import { answer, approval, call, calls, diff, end, entry, said } from './make';
 import { en, zh } from './words';
 
 export type Words = typeof en;
 const MINUTE = 60_000;
+/** Files of the sample's two turns. */
+const CHANGED = 9;
 const model = { provider: 'anthropic', model: 'claude-sonnet' };
 
 export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 'script' | 'pause' | 'now'> {
@@ -23,17 +26,19 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
     seq: 40,
     plan: planOf(w, 2),
     tokens: { input: 48_200, cached: 39_600, output: 2_310 },
-    changed_files: 3,
+    changed_files: 0,
     ...part,
   });
   const start = now - 6 * MINUTE;
   const views = [
     make('ses_work', w.form, {
+      changed_files: CHANGED,
       entries: [...beginning(w, start), answer('e9', start + 4 * MINUTE, w.stacks, true)],
       activity: { kind: 'working', since: start },
       waiting: [{ id: 'msg_1', text: w.steer, intent: 'steer', held: false, time: start + 4 * MINUTE }],
     }),
     make('ses_approval', w.form, {
+      changed_files: CHANGED,
       entries: [...beginning(w, start), ...requests(w, start + 5 * MINUTE)],
       activity: { kind: 'needs_you', count: 2 },
     }),
@@ -49,9 +54,21 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
     make('ses_done', w.form, {
       entries: [
         ...beginning(w, start),
-        answer('e9', start + 4 * MINUTE, w.done),
-        end('e10', start + 4 * MINUTE, 'completed', {}, 274_000),
+        answer('e9', start + 2 * MINUTE, w.goOn),
+        end(TURNS.form, start + 3 * MINUTE, 'completed', {}, 174_000),
+        said('e10', start + 4 * MINUTE, w.filterAsk),
+        calls(
+          'e11',
+          start + 4 * MINUTE,
+          call('cal_w3', 'edit_file', { path: 'menu.json' }, { added: 5, removed: 3, ms: 40 }),
+          call('cal_w4', 'edit_file', { path: 'scripts/menu.js' }, { added: 15, removed: 10, ms: 30 }),
+          call('cal_w5', 'write_file', { path: 'styles/filter.css' }, { added: 9, ms: 30 }),
+          call('cal_w6', 'run_command', { command: 'sh tidy.sh' }, { ms: 900 }),
+        ),
+        answer('e12', start + 5 * MINUTE, w.done),
+        end(TURNS.filter, start + 5 * MINUTE, 'completed', {}, 74_000),
       ],
+      changed_files: CHANGED,
       plan: planOf(w, 6),
     }),
   ];
@@ -76,12 +93,12 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
     providers: services(),
     summaries: summaries(w, folders, now),
     views: new Map(views.map((view) => [view.id, view])),
-    changes: [
-      { path: 'menu.json', change: 'edited', kind: 'file', added: 3, removed: 2, changed_since: true },
-      { path: 'scripts/menu.js', change: 'edited', kind: 'file', added: 31, removed: 12, changed_since: false },
-      { path: 'styles/filter.css', change: 'created', kind: 'file', added: 9, removed: 0, changed_since: false },
-    ],
-    diffs: new Map([['menu.json', menuDiff()]]),
+    files: new Map(
+      views
+        .slice(0, 2)
+        .concat(views.slice(-1))
+        .map(({ id }) => [id, bakeryFiles(w, start)]),
+    ),
   };
 }
 

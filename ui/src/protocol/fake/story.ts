@@ -77,6 +77,10 @@ async function hear(
     put(stage, { kind: 'waiting', waiting: [...stage.view.waiting, message] });
     return;
   }
+  const turn = key(stage, 'turn');
+  if (!stage.files.has('styles.css'))
+    stage.files.put('styles.css', '.order-form {\n  grid-template-columns: 1fr 1fr;\n}\n');
+  stage.files.begin(turn, text, now());
   stage.push(
     { kind: 'entry', entry: said(key(stage, 'said'), now(), text) },
     { kind: 'activity', activity: { kind: 'working', since: now() } },
@@ -161,9 +165,10 @@ async function decided(
   );
   if (open > 0) return;
   if (!refused) {
+    stage.files.change('styles.css', '.order-form {\n  grid-template-columns: 1fr;\n}\n');
     const change = call(key(stage, 'w'), 'edit_file', { path: 'styles.css' }, { added: 1, removed: 1 });
     add(stage, calls(key(stage, 'calls'), now(), change));
-    put(stage, { ...meta(stage), changed_files: stage.view.changed_files + 1 });
+    put(stage, { ...meta(stage), changed_files: stage.files.changes().files.length });
   }
   await stream(stage, refused ? w.refused : w.goOn, now);
   finish(stage, 'completed', {}, now);
@@ -171,7 +176,7 @@ async function decided(
 
 function finish(stage: Stage, reason: string, facts: Record<string, string>, now: () => number): void {
   stage.push(
-    { kind: 'entry', entry: end(key(stage, 'end'), now(), reason, facts, 42_000) },
+    { kind: 'entry', entry: end(stage.files.turn ?? key(stage, 'end'), now(), reason, facts, 42_000) },
     { kind: 'activity', activity: { kind: 'idle' } },
   );
 }

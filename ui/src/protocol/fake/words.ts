@@ -11,6 +11,7 @@ export const en = {
   totals: 'Totals by quarter',
   cite: 'Check every citation',
   ask: 'Make the order form work on phones, and add a gluten-free filter to the menu. Please don’t change any prices.',
+  filterAsk: 'Now add a gluten-free filter to the menu.',
   look: 'I’ll read how the form and menu are built first, then fix the layout before touching the menu.',
   found:
     'Both failures have one cause: the form is fixed in two columns. I’ll stack the fields below 600 pixels and tie each label to its field. Prices live in `menu.json`, and I’m leaving them alone.',
@@ -46,6 +47,7 @@ export const zh: typeof en = {
   totals: '按季度汇总',
   cite: '核对全部引文',
   ask: '让订购表单在手机上好用，再给菜单加一个无麸质筛选。价格请不要动。',
+  filterAsk: '现在给菜单加一个无麸质筛选。',
   look: '我先看看表单和菜单是怎么搭的，再修布局，最后动菜单。',
   found:
     '两个问题同一个原因：表单固定为两列。我会在 600 像素以下改为单列，并让标签与输入框对应。价格在 `menu.json` 里，我不会动。',

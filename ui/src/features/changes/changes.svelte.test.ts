@@ -1,0 +1,165 @@
+// The list of turns and the pane of a file, over the stand-in's folder.
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { expect, test, vi } from 'vitest';
+import { TURNS } from '../../protocol/fake/bakery';
+import { FakeBackend } from '../../protocol/fake/fake';
+import { sampleWorld } from '../../protocol/fake/sample';
+import { Changes } from '../../state/changes.svelte';
+import { en } from '../../texts/en';
+import DiffPane from './DiffPane.svelte';
+import TurnList from './TurnList.svelte';
+
+async function made() {
+  const backend = new FakeBackend({
+    ...sampleWorld('en', 1e12),
+    script: () => undefined,
+    pause: () => Promise.resolve(),
+    now: () => 1e12,
+  });
+  const changes = new Changes(backend, 'ses_done');
+  await changes.load();
+  const folder = backend.world.files.get('ses_done');
+  if (!folder) throw new Error('the sample has a folder');
+  return { changes, folder };
+}
+
+function list(changes: Changes, hindered = '') {
+  const on = { onselect: vi.fn(), onundoturn: vi.fn(), onundoall: vi.fn() };
+  render(TurnList, { t: en, changes, hindered, ...on });
+  return on;
+}
+
+test('changes are listed by turn, newest first, each with its own way back', async () => {
+  const { changes } = await made();
+  const on = list(changes);
+  expect(screen.getByText('9 files in 2 turns')).toBeVisible();
+  expect(screen.getAllByRole('heading', { level: 2 }).map((h) => h.textContent)).toEqual([
+    'Now add a gluten-free filter to the menu.',
+    'Make the order form work on phones, and add a gluten-free filter to the menu. Please don’t change any prices.',
+  ]);
+  const lines = screen.getAllByTitle(/./).filter((line) => line.classList.contains('file'));
+  expect(lines.map((line) => line.querySelector('.where')?.textContent)).toEqual([
+    'You edited this since',
+    'scripts',
+    'styles, new file',
+    'scripts, deleted',
+    'scripts, new link',
+    'checks, permissions only',
+    'photos, new folder',
+    'top of the folder',
+    'top of the folder',
+  ]);
+  await userEvent.click(screen.getByRole('button', { name: /Undo everything in: Now add/ }));
+  expect(on.onundoturn).toHaveBeenCalledExactlyOnceWith(TURNS.filter);
+  await userEvent.click(screen.getByRole('button', { name: 'Undo the whole session…' }));
+  expect(on.onundoall).toHaveBeenCalledTimes(1);
+});
+
+test('a turn that was taken back says so and offers no second time', async () => {
+  const { changes, folder } = await made();
+  folder.undo('u', { kind: 'turn', turn: TURNS.form }, [], []);
+  await changes.load();
+  list(changes);
+  expect(screen.getByText(/^Turn 1, .*, undone$/)).toBeVisible();
+  expect(screen.getAllByRole('button', { name: /Undo everything in/ })).toHaveLength(1);
+});
+
+test('a file that a later turn changed again isn’t called the person’s', async () => {
+  const { changes, folder } = await made();
+  folder.begin('t3', 'Third', 3);
+  folder.change('styles.css', 'other\n');
+  await changes.load();
+  list(changes);
+  expect(screen.getByText('top of the folder, Changed again in turn 3')).toBeVisible();
+});
+
+test('while a turn works every way back is closed, with the reason', async () => {
+  const { changes } = await made();
+  list(changes, en.undo.hindrance.working);
+  for (const button of screen.getAllByRole('button', { name: /^Undo/ })) expect(button).toBeDisabled();
+  expect(screen.getByText('Possible once the work has ended or was stopped')).toBeVisible();
+});
+
+test('J and K move through the files of all turns', async () => {
+  const { changes } = await made();
+  list(changes);
+  await changes.select(TURNS.filter, 'photos/small');
+  const current = () => document.querySelector<HTMLElement>('.file[aria-current]');
+  await waitFor(() => expect(current()).toHaveAttribute('title', 'photos/small'));
+  current()?.focus();
+  await userEvent.keyboard('j');
+  await waitFor(() => expect(document.activeElement).toHaveAttribute('title', 'order.html'));
+  await userEvent.keyboard('kk');
+  await waitFor(() => expect(document.activeElement).toHaveAttribute('title', 'checks/run.sh'));
+});
+
+async function pane(changes: Changes, part: Partial<{ wide: boolean; view: 'sides' | 'unified' }> = {}) {
+  const on = { onview: vi.fn(), onundo: vi.fn() };
+  render(DiffPane, { t: en, changes, wide: true, view: 'sides', hindered: '', ...on, ...part });
+  return on;
+}
+
+test('differences stand side by side, each line with its counterpart', async () => {
+  const { changes } = await made();
+  await changes.select(TURNS.form, 'styles.css');
+  const on = await pane(changes);
+  const table = screen.getByRole('table', { name: 'Differences' });
+  expect(
+    within(table)
+      .getAllByRole('columnheader')
+      .map((h) => h.textContent),
+  ).toEqual(['Before', 'Now']);
+  const row = within(table).getByText('added', { exact: false }).closest('tr');
+  expect(row?.textContent?.replace(/\s+/g, ' ')).toContain('grid-template-columns: 1fr 1fr;');
+  await userEvent.click(screen.getByRole('button', { name: 'Unified' }));
+  expect(on.onview).toHaveBeenCalledExactlyOnceWith('unified');
+  await userEvent.click(screen.getByRole('button', { name: 'Undo this file' }));
+  expect(on.onundo).toHaveBeenCalledTimes(1);
+});
+
+test('in a small window there is one column and no choice', async () => {
+  const { changes } = await made();
+  await changes.select(TURNS.form, 'styles.css');
+  await pane(changes, { wide: false });
+  expect(screen.queryByRole('group', { name: 'View' })).toBeNull();
+  expect(screen.queryByRole('columnheader')).toBeNull();
+});
+
+test('r_undo_a_conflict_is_said_compared_and_can_be_left', async () => {
+  const { changes } = await made();
+  await changes.select(TURNS.filter, 'menu.json');
+  await pane(changes);
+  expect(screen.getByText('You changed this file after Daybook did')).toBeVisible();
+  expect(screen.getByText(/Undo keeps that change/)).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: 'Compare all three' }));
+  for (const name of ['What Daybook changed', 'What was changed since', 'What Undo would change now'])
+    expect(screen.getByRole('region', { name })).toBeVisible();
+  const since = screen.getByRole('region', { name: 'What was changed since' });
+  expect(since).toHaveTextContent('6.80');
+  await userEvent.click(screen.getByRole('button', { name: 'Keep everything as it is' }));
+  expect(screen.queryByText('You changed this file after Daybook did')).toBeNull();
+  expect(screen.getByRole('columnheader', { name: 'After' })).toBeVisible();
+});
+
+test('where both changed the same lines the version before is offered by name', async () => {
+  const { changes, folder } = await made();
+  folder.put('styles.css', 'all mine\n');
+  await changes.load();
+  await changes.select(TURNS.form, 'styles.css');
+  const on = await pane(changes);
+  expect(screen.getByText(/Undo leaves this file as it is, unless you say otherwise/)).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: 'Compare all three' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Bring back the version before…' }));
+  expect(on.onundo).toHaveBeenCalledTimes(1);
+});
+
+test('a file that is as it was says so and has no way back', async () => {
+  const { changes, folder } = await made();
+  folder.undo('u', { kind: 'turn', turn: TURNS.form }, ['styles.css'], []);
+  await changes.load();
+  await changes.select(TURNS.form, 'styles.css');
+  await pane(changes);
+  expect(screen.getByText('This file is already as it was before.')).toBeVisible();
+  expect(screen.queryByRole('button', { name: 'Undo this file' })).toBeNull();
+});

@@ -1,0 +1,142 @@
+// What is said about taking changes back: the entry in each state, the plan and its choices, the news, the end of a turn.
+import { render, screen } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { expect, test, vi } from 'vitest';
+import { Failure } from '../../protocol/backend';
+import type { UndoView } from '../../protocol/generated/UndoView';
+import { en } from '../../texts/en';
+import { zh } from '../../texts/zh';
+import UndoEntry from './UndoEntry.svelte';
+import UndoNews from './UndoNews.svelte';
+import UndoSheet from './UndoSheet.svelte';
+
+const done: UndoView = {
+  id: 'rev_1',
+  of: { kind: 'turn', turn: 't' },
+  state: 'done',
+  files: [
+    { path: 'a.txt', what: 'restored' },
+    { path: 'new.txt', what: 'removed' },
+  ],
+  count: 2,
+  kept: [{ path: 'b.txt', why: 'changed' }],
+  kept_more: 0,
+  error: null,
+  undone: false,
+};
+const none = { files: [], count: 0, kept: [] };
+
+test('r_undo_an_entry_says_what_went_back_and_what_was_left_alone_and_why', async () => {
+  const onredo = vi.fn();
+  render(UndoEntry, { t: en, undo: done, turn: 2, hindered: '', onredo });
+  expect(screen.getByText('Undid turn 2')).toBeVisible();
+  expect(screen.getByText('1 file was left alone')).toBeVisible();
+  expect(screen.getByText('changed since')).toBeVisible();
+  await userEvent.click(screen.getByText('2 files'));
+  expect(screen.getByText('new.txt').parentElement).toHaveTextContent('removed');
+  await userEvent.click(screen.getByRole('button', { name: 'Redo' }));
+  expect(onredo).toHaveBeenCalledTimes(1);
+});
+
+test('an entry is told in each of its states', () => {
+  const table: [Partial<UndoView>, string, string | null][] = [
+    [{ state: 'working', ...none }, 'Taking changes back…', null],
+    [{ state: 'working', of: { kind: 'undo', undo: 'x' }, ...none }, 'Bringing changes back…', null],
+    [{ state: 'failed', error: 'folder/missing', ...none }, 'The folder isn’t there any more.', null],
+    [{ undone: true }, 'taken back again', null],
+    [{ of: { kind: 'undo', undo: 'x' } }, 'Brought back what was undone', 'Undo'],
+    [{ of: { kind: 'session' } }, 'Undid the whole session', 'Redo'],
+    [none, 'no file changed', null],
+  ];
+  for (const [part, words, button] of table) {
+    const { unmount } = render(UndoEntry, {
+      t: en,
+      undo: { ...done, ...part },
+      turn: null,
+      hindered: '',
+      onredo: vi.fn(),
+    });
+    expect(screen.getByText(words)).toBeVisible();
+    expect(screen.queryByRole('button')?.textContent?.trim() ?? null).toBe(button);
+    unmount();
+  }
+});
+
+test('while a turn works an entry says why it can’t be redone now', () => {
+  render(UndoEntry, { t: zh, undo: done, turn: 2, hindered: zh.undo.hindrance.working, onredo: vi.fn() });
+  expect(screen.getByText('撤销了第 2 轮')).toBeVisible();
+  const button = screen.getByRole('button', { name: '恢复' });
+  expect(button).toBeDisabled();
+  expect(button).toHaveAttribute('title', '等工作结束或停止后才能撤销');
+});
+
+test('r_undo_a_plan_counts_and_brings_back_only_what_is_named', async () => {
+  const onconfirm = vi.fn();
+  const plan = {
+    of: { kind: 'session' as const },
+    paths: [],
+    count: 3,
+    files: [{ path: 'a.txt', what: 'restored' }],
+    apart: ['c.txt'],
+    kept: [
+      { path: 'b.txt', why: 'changed' },
+      { path: 'full', why: 'not_empty' },
+    ],
+  };
+  render(UndoSheet, { t: en, plan, busy: false, onconfirm, onclose: vi.fn() });
+  expect(screen.getByRole('dialog', { name: 'Undo the whole session?' })).toBeVisible();
+  expect(screen.getByText('3 files go back to how they were.')).toBeVisible();
+  expect(screen.getByText('2 files stay as they are')).toBeVisible();
+  // Only what was changed can be named; what is in the way can't.
+  expect(screen.getAllByRole('checkbox')).toHaveLength(1);
+  await userEvent.click(screen.getByRole('button', { name: 'Undo 3 files' }));
+  expect(onconfirm).toHaveBeenLastCalledWith([]);
+  await userEvent.click(screen.getByRole('checkbox', { name: 'Bring back anyway: b.txt' }));
+  expect(screen.getByText('The later change in it goes too.')).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: 'Undo 4 files' }));
+  expect(onconfirm).toHaveBeenLastCalledWith(['b.txt']);
+});
+
+test('a plan that changes nothing can’t be gone ahead with', () => {
+  const plan = {
+    of: { kind: 'turn' as const, turn: 't' },
+    paths: ['b.txt'],
+    count: 0,
+    files: [],
+    apart: [],
+    kept: [{ path: 'b.txt', why: 'changed' }],
+  };
+  render(UndoSheet, { t: en, plan, busy: false, onconfirm: vi.fn(), onclose: vi.fn() });
+  expect(screen.getByRole('dialog', { name: 'Undo this file?' })).toBeVisible();
+  expect(screen.getByRole('button', { name: 'Undo 0 files' })).toBeDisabled();
+});
+
+test('news name the file or count the files, offer the way back, and hold while somebody is at them', async () => {
+  const [onredo, onhold, onclose] = [vi.fn(), vi.fn(), vi.fn()];
+  const show = (undo: UndoView, t = en) =>
+    render(UndoNews, { t, news: { kind: 'done', undo }, onredo, onhold, onclose });
+  const first = show(done);
+  expect(screen.getByRole('status')).toHaveTextContent('Undid changes to 2 files. 1 file was left alone.');
+  await userEvent.hover(screen.getByRole('status'));
+  expect(onhold).toHaveBeenLastCalledWith(true);
+  await userEvent.click(screen.getByRole('button', { name: 'Redo' }));
+  expect(onredo).toHaveBeenCalledExactlyOnceWith('rev_1');
+  first.unmount();
+  const one = { ...done, count: 1, kept: [], files: [{ path: 'styles.css', what: 'restored' }] };
+  show(one, zh).unmount();
+  show({ ...one, of: { kind: 'undo', undo: 'x' } });
+  expect(screen.getByRole('status')).toHaveTextContent('Brought back changes to styles.css');
+  expect(screen.getByRole('button', { name: 'Undo' })).toBeVisible();
+});
+
+test('a return that was refused is an alert in words', () => {
+  const failure = new Failure({ code: 'restore/busy', message: 'busy', hint: null });
+  render(UndoNews, {
+    t: zh,
+    news: { kind: 'failed', failure },
+    onredo: vi.fn(),
+    onhold: vi.fn(),
+    onclose: vi.fn(),
+  });
+  expect(screen.getByRole('alert')).toHaveTextContent('这里正在工作。请先停止，再撤销。');
+});

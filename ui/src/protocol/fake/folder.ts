@@ -1,0 +1,210 @@
+// The stand-in's folder: what stands in it now, what each turn of a session changed, and what was taken back.
+//
+// It keeps the engine's promises: what somebody changed since is merged where that is clean and otherwise left alone,
+// unless it is named; what a return did can be taken back as well.
+import type { Changes } from '../generated/Changes';
+import type { FileChange } from '../generated/FileChange';
+import type { FileDiff } from '../generated/FileDiff';
+import type { ThreeWay } from '../generated/ThreeWay';
+import type { TurnChanges } from '../generated/TurnChanges';
+import type { UndoOf } from '../generated/UndoOf';
+import type { UndoPreview } from '../generated/UndoPreview';
+import type { UndoView } from '../generated/UndoView';
+import { compare, counted, merge } from './compare';
+
+/** What stands at a path: content, or where a link points. */
+export interface Standing {
+  text: string;
+  kind?: 'file' | 'link' | 'folder';
+  mode?: number;
+}
+type Stand = Standing | null;
+interface Effect {
+  path: string;
+  before: Stand;
+  after: Stand;
+}
+type By = { turn: string } | { undo: string; of: UndoOf };
+interface Done {
+  by: By;
+  effects: Effect[];
+}
+
+export class FakeFolder {
+  readonly #now = new Map<string, Standing>();
+  readonly #turns: Pick<TurnChanges, 'turn' | 'title' | 'time'>[] = [];
+  readonly #done: Done[] = [];
+
+  /** Somebody changes something: the person, or whatever else runs there. */
+  put(path: string, stand: Stand | string): void {
+    const value = typeof stand === 'string' ? { text: stand } : stand;
+    if (value) this.#now.set(path, value);
+    else this.#now.delete(path);
+  }
+
+  has(path: string): boolean {
+    return this.#now.has(path);
+  }
+
+  /** The newest turn. */
+  get turn(): string | undefined {
+    return this.#turns.at(-1)?.turn;
+  }
+
+  /** A turn begins. */
+  begin(turn: string, title: string, time: number): void {
+    this.#turns.push({ turn, title, time });
+  }
+
+  /** The newest turn changes something. */
+  change(path: string, stand: Stand | string): void {
+    const turn = this.#turns.at(-1)?.turn ?? '';
+    const before = this.#now.get(path) ?? null;
+    this.put(path, stand);
+    this.#done.push({ by: { turn }, effects: [{ path, before, after: this.#now.get(path) ?? null }] });
+  }
+
+  changes(): Changes {
+    const turns = this.#turns.map(({ turn, title, time }, n) => {
+      const files = this.#files({ kind: 'turn', turn });
+      const undone = files.every((file) => this.#undone(turn).has(file.path));
+      return { turn, number: n + 1, title, time, files, undone };
+    });
+    return {
+      files: this.#files({ kind: 'session' }),
+      turns: turns.filter((one) => one.files.length > 0).reverse(),
+    };
+  }
+
+  diff(path: string, turn: string | null): FileDiff {
+    const [effect] = this.#net(turn === null ? { kind: 'session' } : { kind: 'turn', turn }, [path]);
+    return compare(path, textOf(effect?.before), textOf(effect?.after));
+  }
+
+  preview(of: UndoOf, paths: readonly string[]): UndoPreview {
+    const net = this.#net(of, paths);
+    const out: UndoPreview = { files: [], kept: [], count: net.length };
+    for (const effect of net) {
+      const now = this.#now.get(effect.path) ?? null;
+      if (same(now, effect.before)) continue;
+      if (same(now, effect.after)) out.files.push({ path: effect.path, what: whatOf(effect) });
+      else out.kept.push({ path: effect.path, why: 'changed' });
+    }
+    return out;
+  }
+
+  threeWay(of: UndoOf, path: string): ThreeWay | null {
+    const [effect] = this.#net(of, [path]);
+    if (!effect) return null;
+    const now = this.#now.get(path) ?? null;
+    const merged = mergedOf(effect, now);
+    return {
+      path,
+      ours: compare(path, textOf(effect.before), textOf(effect.after)),
+      theirs: compare(path, textOf(effect.after), textOf(now)),
+      merged: merged === null ? null : compare(path, textOf(now), merged),
+    };
+  }
+
+  /** Takes a scope back and says what it did and what it left alone. */
+  undo(id: string, of: UndoOf, paths: readonly string[], overwrite: readonly string[]): UndoView {
+    const effects: Effect[] = [];
+    const kept: UndoView['kept'] = [];
+    for (const effect of this.#net(of, paths)) {
+      const now = this.#now.get(effect.path) ?? null;
+      if (same(now, effect.before)) continue;
+      const clean = same(now, effect.after) || overwrite.includes(effect.path);
+      const merged = clean ? null : mergedOf(effect, now);
+      if (!clean && merged === null) {
+        kept.push({ path: effect.path, why: 'changed' });
+        continue;
+      }
+      this.put(effect.path, merged === null ? effect.before : { ...now, text: merged });
+      effects.push({ path: effect.path, before: now, after: this.#now.get(effect.path) ?? null });
+    }
+    this.#done.push({ by: { undo: id, of }, effects });
+    const files = effects.map((effect) => ({ path: effect.path, what: whatOf(turned(effect)) }));
+    const rest = { state: 'done', count: files.length, kept_more: 0, error: null, undone: false };
+    return { id, of, files, kept, ...rest };
+  }
+
+  isEmpty(of: UndoOf, paths: readonly string[]): boolean {
+    return this.#net(of, paths).length === 0;
+  }
+
+  #files(of: UndoOf): FileChange[] {
+    return this.#net(of, []).map((effect) => {
+      const { path, before, after } = effect;
+      const lines = counted(compare(path, textOf(before), textOf(after)));
+      const now = this.#now.get(path) ?? null;
+      const change =
+        before === null
+          ? 'created'
+          : after === null
+            ? 'deleted'
+            : before.text === after.text
+              ? 'mode'
+              : 'edited';
+      const kind = (after ?? before)?.kind ?? 'file';
+      return { path, change, kind, ...lines, changed_since: !same(now, after) && !same(now, before) };
+    });
+  }
+
+  #net(of: UndoOf, paths: readonly string[]): Effect[] {
+    const order = (turn: string) => this.#turns.findIndex((one) => one.turn === turn);
+    const wanted = this.#done.filter(({ by }) => {
+      if (of.kind === 'session') return true;
+      if (of.kind === 'undo') return 'undo' in by && by.undo === of.undo;
+      if (of.kind === 'turn') return 'turn' in by && by.turn === of.turn;
+      return of.kind === 'since' && (!('turn' in by) || order(by.turn) >= order(of.turn));
+    });
+    const net = new Map<string, Effect>();
+    for (const effect of wanted.flatMap((done) => done.effects)) {
+      const first = net.get(effect.path);
+      net.set(effect.path, first ? { ...effect, before: first.before } : effect);
+    }
+    return [...net.values()].filter(
+      ({ path, before, after }) => !same(before, after) && (paths.length === 0 || paths.includes(path)),
+    );
+  }
+
+  /** Paths of a turn that were taken back and not brought again. */
+  #undone(turn: string): Set<string> {
+    const undone = new Set<string>();
+    const back = new Map<string, string[]>();
+    for (const { by, effects } of this.#done) {
+      if (!('undo' in by)) continue;
+      const paths = effects.map((effect) => effect.path);
+      if (by.of.kind === 'undo') for (const path of back.get(by.of.undo) ?? []) undone.delete(path);
+      else if (by.of.kind === 'session' || (by.of.kind === 'turn' && by.of.turn === turn)) {
+        for (const path of paths) undone.add(path);
+        back.set(by.undo, paths);
+      }
+    }
+    return undone;
+  }
+}
+
+function same(one: Stand, other: Stand): boolean {
+  if (one === null || other === null) return one === other;
+  return one.text === other.text && (one.mode ?? 0) === (other.mode ?? 0) && one.kind === other.kind;
+}
+
+function textOf(stand: Stand | undefined): string | null {
+  return stand?.text ?? null;
+}
+
+/** What taking an effect back does to its path. */
+function whatOf({ before, after }: Effect): string {
+  return before === null ? 'removed' : after === null ? 'brought_back' : 'restored';
+}
+
+function turned(effect: Effect): Effect {
+  return { ...effect, before: effect.after, after: effect.before };
+}
+
+/** The text now without our part of it; null where that can't be told apart. */
+function mergedOf(effect: Effect, now: Stand): string | null {
+  if (!effect.before || !effect.after || !now) return null;
+  return merge(effect.after.text, effect.before.text, now.text);
+}
