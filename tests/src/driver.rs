@@ -90,7 +90,9 @@ fn answer(engine: &engine::Engine, session: &SessionId, state: &State, answers: 
         {
             let facts = facts_of(engine, session, &approval.id)?;
             return Some(match (answers.allow)(&facts) {
-                Ok(()) => Command::Grant { approval: approval.id.clone(), digest: approval.digest },
+                Ok(()) => {
+                    Command::Grant { approval: approval.id.clone(), digest: approval.digest, offer: None }
+                }
                 Err(why) => Command::Refuse { approval: approval.id.clone(), why: Some(why) },
             });
         }

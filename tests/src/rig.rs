@@ -27,6 +27,8 @@ pub struct Rig {
     pub mode: Mode,
     /// How strong the cage claims to be.
     pub cage: Cage,
+    /// What starts commands instead of the shell that only counts them.
+    pub launcher: Option<Arc<dyn tools::launch::Launcher>>,
     /// Is there somebody to ask?
     pub attended: bool,
     /// The loop's bounds.
@@ -78,6 +80,7 @@ impl Rig {
             world: Arc::default(),
             mode: Mode::Ask,
             cage: Cage::Full,
+            launcher: None,
             attended: true,
             limits: Limits::default(),
         }
@@ -120,10 +123,13 @@ impl Rig {
             jitter: Arc::new(|| 500),
             today: Arc::new(|| "2026-11-29".to_owned()),
             models: Arc::new(Played(Arc::clone(&player))),
-            launcher: Arc::new(CountingShell { world: Arc::clone(&self.world), cage: self.cage }),
+            launcher: self.launcher.clone().unwrap_or_else(|| {
+                Arc::new(CountingShell { world: Arc::clone(&self.world), cage: self.cage })
+            }),
             bin: tools::Bin::Blobs,
             private: self.data.join("private"),
             hide: vec![self.data.clone()],
+            lasting: Arc::new(|_| Vec::new()),
             secrets: {
                 let none = Arc::new(tools::redact::Needles::new(Vec::<String>::new()));
                 Arc::new(move || Arc::clone(&none))

@@ -50,7 +50,7 @@ impl store::Clock for CountedClock {
     }
 }
 
-/// A shell that counts: `echo WORDS` prints them, `fail` ends with code 1, `hang` runs until it is killed, `make PATH` and
+/// A shell that counts: `note WORDS` prints them, `fail` ends with code 1, `hang` runs until it is killed, `make PATH` and
 /// `drop PATH` make and remove a file in the folder, everything else prints nothing.
 pub struct CountingShell {
     /// Where it counts.
@@ -68,7 +68,7 @@ impl Launcher for CountingShell {
         let command = order.args.last().cloned().unwrap_or_default();
         self.world.commands.lock().unwrap_or_else(PoisonError::into_inner).push(command.clone());
         let mut out = tempfile::tempfile().map_err(|error| LaunchError(error.to_string()))?;
-        if let Some(words) = command.strip_prefix("echo ") {
+        if let Some(words) = command.strip_prefix("note ") {
             writeln!(out, "{words}").map_err(|error| LaunchError(error.to_string()))?;
         }
         act(&order.folder, &command).map_err(|error| LaunchError(error.to_string()))?;

@@ -50,7 +50,7 @@ async fn closing_while_it_streams_ends_the_turn_as_stopped_by_closing() {
 #[tokio::test(start_paused = true)]
 async fn an_open_approval_waits_on_in_the_next_process() {
     let rig = Rig::new(
-        r#"{"answers":[{"say":[{"call":{"name":"run_command","arguments":{"command":"echo made"}}}]},
+        r#"{"answers":[{"say":[{"call":{"name":"run_command","arguments":{"command":"note made"}}}]},
                        {"say":[{"text":"Done."}]}]}"#,
     );
     let process = rig.start(DieAt::never());
@@ -67,14 +67,14 @@ async fn an_open_approval_waits_on_in_the_next_process() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(asked(&process), before, "the same approval, still open");
     assert_eq!(drive(&process, &session, &Answers::default()).await, Ended::Resting);
-    assert_eq!(rig.world.commands(), ["echo made"]);
+    assert_eq!(rig.world.commands(), ["note made"]);
     assert!(rig.findings(&session, process.engine.store().epoch()).is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_waits_for_the_person_leaves_its_place_to_others() {
     let mut rig = Rig::new(
-        r#"{"answers":[{"when":{"contains":"Go."},"say":[{"call":{"name":"run_command","arguments":{"command":"echo made"}}}]},
+        r#"{"answers":[{"when":{"contains":"Go."},"say":[{"call":{"name":"run_command","arguments":{"command":"note made"}}}]},
                        {"say":[{"text":"Here."}]}]}"#,
     );
     rig.limits.running_turns = 1;

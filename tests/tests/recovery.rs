@@ -58,7 +58,7 @@ fn last(kinds: &[String]) -> &str {
 
 /// A rig in *Auto* whose model runs one command and then says something.
 fn commanding() -> Rig {
-    let mut rig = Rig::new(&script(&[&run("echo made"), &text("One."), &text("Two."), &text("Three.")]));
+    let mut rig = Rig::new(&script(&[&run("note made"), &text("One."), &text("Two."), &text("Three.")]));
     rig.mode = Mode::Auto;
     rig
 }
@@ -69,7 +69,7 @@ fn cut_off() -> (Rig, SessionId) {
         last(kinds) == "tool/start" && rig.world.commands().is_empty()
     });
     // What the dead process had started went on without it.
-    rig.world.happened("echo made");
+    rig.world.happened("note made");
     (rig, session)
 }
 
@@ -96,11 +96,11 @@ fn r_drl_03_a_command_cut_off_is_unknown_asked_about_and_never_rerun() {
         tokio::time::sleep(std::time::Duration::from_secs(600)).await;
         assert_eq!(play.state().needs_you(), 1, "it is asked about");
         assert!(play.requests().is_empty(), "and nothing is sent meanwhile");
-        assert_eq!(play.rig.world.commands(), ["echo made"]);
+        assert_eq!(play.rig.world.commands(), ["note made"]);
         play.tell(Command::Resolve { call: state.unknown[0].call.clone(), resolution: Resolution::Done })
             .await;
         play.idle().await;
-        assert_eq!(play.rig.world.commands(), ["echo made"]);
+        assert_eq!(play.rig.world.commands(), ["note made"]);
         assert_eq!(told_unknown(&play), 1, "{:?}", play.heard());
         assert!(play.heard().iter().any(|text| text.contains("it did happen")));
         assert_eq!(play.count("tool/outcome_unknown"), 1);
@@ -119,7 +119,7 @@ fn case_h02_a_new_message_goes_on_past_the_open_question() {
         assert_eq!(play.ends(), [End::Blocked { why: "outcome_unknown".into() }, End::Completed]);
         assert_eq!(told_unknown(&play), 1);
         assert_eq!(play.heard().last().map(String::as_str), Some("Continue."));
-        assert_eq!(play.rig.world.commands(), ["echo made"], "it wasn't run again");
+        assert_eq!(play.rig.world.commands(), ["note made"], "it wasn't run again");
         assert_eq!(play.state().unknown.len(), 1, "the question stays open");
         play.clean();
     });
@@ -157,7 +157,7 @@ fn r_exe_09_resolved_as_skip_it_goes_on_without() {
             .await;
         play.idle().await;
         assert!(play.heard().iter().any(|text| text.contains("leave it as it is")));
-        assert_eq!(play.rig.world.commands(), ["echo made"]);
+        assert_eq!(play.rig.world.commands(), ["note made"]);
         play.clean();
     });
 }
@@ -165,20 +165,20 @@ fn r_exe_09_resolved_as_skip_it_goes_on_without() {
 /// Run again is a new call that names the old one, and needs a yes of its own.
 #[test]
 fn r_exe_09_resolved_as_again_the_new_call_names_the_old_one_and_asks() {
-    let rig = || Rig::new(&script(&[&run("echo made"), &run("echo made"), &text("Twice.")]));
+    let rig = || Rig::new(&script(&[&run("note made"), &run("note made"), &text("Twice.")]));
     let (rig, session) = killed(rig, &Answers::default(), |_, kinds| last(kinds) == "tool/start");
-    rig.world.happened("echo made");
+    rig.world.happened("note made");
     alone(async {
         let play = restarted(rig, session);
         let state = play.until(unknown).await;
         let old = state.unknown[0].call.clone();
         play.tell(Command::Resolve { call: old.clone(), resolution: Resolution::Again }).await;
         let state = play.until(asks).await;
-        assert_eq!(play.rig.world.commands(), ["echo made"], "the old yes doesn't count");
+        assert_eq!(play.rig.world.commands(), ["note made"], "the old yes doesn't count");
         let approval = calls(&state)[0].approval.clone().expect("it asks");
-        play.tell(Command::Grant { approval: approval.id, digest: approval.digest }).await;
+        play.tell(Command::Grant { approval: approval.id, digest: approval.digest, offer: None }).await;
         play.idle().await;
-        assert_eq!(play.rig.world.commands(), ["echo made", "echo made"]);
+        assert_eq!(play.rig.world.commands(), ["note made", "note made"]);
         let retries: Vec<_> = play
             .facts()
             .into_iter()
@@ -194,7 +194,7 @@ fn r_exe_09_resolved_as_again_the_new_call_names_the_old_one_and_asks() {
 
 #[test]
 fn r_drl_05_a_pending_approval_is_the_same_after_a_kill() {
-    let rig = || Rig::new(&script(&[&run("echo made"), &text("Done.")]));
+    let rig = || Rig::new(&script(&[&run("note made"), &text("Done.")]));
     let (rig, session) = killed(rig, &Answers::default(), |_, kinds| last(kinds) == "approval/requested");
     alone(async {
         let play = restarted(rig, session);
@@ -202,9 +202,9 @@ fn r_drl_05_a_pending_approval_is_the_same_after_a_kill() {
         let approval = calls(&state)[0].approval.clone().expect("it asks");
         assert_eq!((play.count("approval/requested"), approval.state), (1, ApprovalState::Open));
         assert!(play.rig.world.commands().is_empty());
-        play.tell(Command::Grant { approval: approval.id, digest: approval.digest }).await;
+        play.tell(Command::Grant { approval: approval.id, digest: approval.digest, offer: None }).await;
         play.idle().await;
-        assert_eq!(play.rig.world.commands(), ["echo made"]);
+        assert_eq!(play.rig.world.commands(), ["note made"]);
         play.clean();
     });
 }
@@ -220,7 +220,7 @@ fn r_rec_05_policy_is_computed_again_after_a_restart() {
         let state = play.until(asks).await;
         play.tell(Command::SetMode(Mode::Plan)).await;
         let approval = calls(&state)[0].approval.clone().expect("it asks");
-        play.tell(Command::Grant { approval: approval.id, digest: approval.digest }).await;
+        play.tell(Command::Grant { approval: approval.id, digest: approval.digest, offer: None }).await;
         play.idle().await;
         assert!(!play.rig.folder().join("new.txt").exists(), "plan only");
         assert_eq!((play.count("tool/denied"), play.count("tool/start")), (1, 0));

@@ -58,11 +58,11 @@ pub(crate) fn all() -> Vec<Scenario> {
         },
         Scenario {
             mode: Mode::Ask,
-            commands: &["echo made"],
+            commands: &["note made"],
             ..scenario(
                 "a command after a yes",
                 r#"{"answers":[
-                    {"say":[{"call":{"name":"run_command","arguments":{"command":"echo made"}}}]},
+                    {"say":[{"call":{"name":"run_command","arguments":{"command":"note made"}}}]},
                     {"say":[{"text":"Ran it."}]}]}"#,
             )
         },
@@ -72,19 +72,19 @@ pub(crate) fn all() -> Vec<Scenario> {
             ..scenario(
                 "a command after a no",
                 r#"{"answers":[
-                    {"say":[{"call":{"name":"run_command","arguments":{"command":"echo made"}}}]},
+                    {"say":[{"call":{"name":"run_command","arguments":{"command":"note made"}}}]},
                     {"say":[{"text":"Then not."}]}]}"#,
             )
         },
         Scenario {
             mode: Mode::Auto,
-            commands: &["echo 1", "echo 2"],
+            commands: &["note 1", "note 2"],
             notes: "new\n",
             ..scenario(
                 "a wave with effects",
                 r#"{"answers":[
-                    {"say":[{"call":{"name":"run_command","arguments":{"command":"echo 1"}}},
-                            {"call":{"name":"run_command","arguments":{"command":"echo 2"}}},
+                    {"say":[{"call":{"name":"run_command","arguments":{"command":"note 1"}}},
+                            {"call":{"name":"run_command","arguments":{"command":"note 2"}}},
                             {"call":{"name":"write_file","arguments":{"path":"notes.txt","content":"new\n"}}}]},
                     {"say":[{"text":"All three."}]}]}"#,
             )

@@ -53,7 +53,7 @@ fn call(dice: &mut Dice, commands: &mut u32) -> Value {
         6 => ("no_such_tool", json!({})),
         _ => {
             *commands += 1;
-            ("run_command", json!({"command": format!("echo {commands}")}))
+            ("run_command", json!({"command": format!("note {commands}")}))
         }
     };
     json!({"call": {"name": name, "arguments": arguments}})

@@ -94,7 +94,7 @@ async fn r_loop_14_stopping_while_it_streams_stops_the_request() {
 
 #[tokio::test(start_paused = true)]
 async fn r_loop_14_stopping_while_a_command_runs_kills_it_and_starts_no_other() {
-    let mut rig = Rig::new(&script(&[&format!("{},{}", run("hang"), run("echo 2")), &text("Usable.")]));
+    let mut rig = Rig::new(&script(&[&format!("{},{}", run("hang"), run("note 2")), &text("Usable.")]));
     rig.mode = Mode::Auto;
     let play = Play::on(rig).await;
     play.say("Begin.").await;
@@ -112,7 +112,7 @@ async fn r_loop_14_stopping_while_a_command_runs_kills_it_and_starts_no_other() 
 
 #[tokio::test(start_paused = true)]
 async fn r_inb_12_stopping_while_it_waits_for_a_yes_closes_the_approval() {
-    let play = Play::of(&script(&[&run("echo 1"), &text("Usable.")])).await;
+    let play = Play::of(&script(&[&run("note 1"), &text("Usable.")])).await;
     play.say("Begin.").await;
     play.until(asks).await;
     play.tell(Command::Stop(CancelBy::User)).await;
@@ -157,7 +157,7 @@ async fn r_inb_13_what_waits_at_a_stop_is_quiet_until_the_person_says_more() {
 
 #[tokio::test(start_paused = true)]
 async fn r_pol_16_a_refusal_and_its_reason_are_in_the_next_request() {
-    let play = Play::of(&script(&[&run("echo made"), &text("Then not.")])).await;
+    let play = Play::of(&script(&[&run("note made"), &text("Then not.")])).await;
     play.say("Make it.").await;
     let answers = Answers { allow: |_| Err("Not on a Sunday.".into()), ..Answers::default() };
     assert_eq!(play.rest(&answers).await, Ended::Resting);
@@ -173,7 +173,7 @@ async fn r_pol_16_a_refusal_and_its_reason_are_in_the_next_request() {
 
 #[tokio::test(start_paused = true)]
 async fn r_loop_04_refusing_everything_three_times_ends_the_turn_as_rejected() {
-    let play = Play::of(&script(&[&run("echo 1"), &run("echo 2"), &run("echo 3")])).await;
+    let play = Play::of(&script(&[&run("note 1"), &run("note 2"), &run("note 3")])).await;
     play.say("Make it.").await;
     let answers = Answers { allow: |_| Err("No.".into()), ..Answers::default() };
     assert_eq!(play.rest(&answers).await, Ended::Resting);
@@ -204,7 +204,7 @@ async fn r_pol_11_with_nobody_there_asking_means_no() {
     let mut rig = Rig::new(&script(&[
         &format!(
             "{},{}",
-            run("echo made"),
+            run("note made"),
             r#"{"call":{"name":"ask_user","arguments":{"question":"Which?","options":["a","b"]}}}"#
         ),
         &text("Done without."),
@@ -475,7 +475,7 @@ async fn a_turn_that_goes_on_after_a_yes_counts_as_busy() {
     let (_, step) = state.step().expect("a step");
     let approval = step.calls[0].approval.clone().expect("an approval");
     assert!(!play.process.engine.is_busy(), "it waits");
-    play.tell(Command::Grant { approval: approval.id, digest: approval.digest }).await;
+    play.tell(Command::Grant { approval: approval.id, digest: approval.digest, offer: None }).await;
     play.until(runs).await;
     assert!(play.process.engine.is_busy(), "it works");
     play.tell(Command::Stop(CancelBy::User)).await;

@@ -5,8 +5,9 @@
 
 use crate::wire::ApiError;
 use crate::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
+use domain::call::Grant;
 use domain::event::ModelChoice;
-use domain::ids::FolderId;
+use domain::ids::{FolderId, GrantId};
 use futures_util::future::BoxFuture;
 use std::path::PathBuf;
 
@@ -22,6 +23,21 @@ pub struct TourStart {
     pub root: PathBuf,
     /// The scripted model.
     pub model: ModelChoice,
+}
+
+/// Something allowed for good in one folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lasting {
+    /// Its id.
+    pub id: GrantId,
+    /// The folder.
+    pub folder: FolderId,
+    /// Where that is.
+    pub root: PathBuf,
+    /// What.
+    pub what: Grant,
+    /// When, UTC ms.
+    pub given: u64,
 }
 
 /// What only a host has.
@@ -70,6 +86,24 @@ pub trait Desk: Send + Sync {
 
     /// Asks a service whether key and address work, and for its models.
     fn check_provider(&self, provider: String) -> Asked<'_, ()>;
+
+    /// What was allowed for good, oldest first.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    fn lasting(&self) -> Result<Vec<Lasting>, ApiError>;
+
+    /// Allows something for good in a folder.
+    ///
+    /// # Errors
+    /// When it can't be kept.
+    fn allow(&self, folder: FolderId, what: Grant) -> Result<(), ApiError>;
+
+    /// Takes back what was allowed for good; false where there is no such thing.
+    ///
+    /// # Errors
+    /// When it can't be kept.
+    fn revoke(&self, grant: &GrantId) -> Result<bool, ApiError>;
 
     /// Settings.
     ///

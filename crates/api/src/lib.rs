@@ -11,13 +11,14 @@ mod desk;
 mod failure;
 mod line;
 mod lists;
+mod permissions;
 mod room;
 mod subscribe;
 mod undo;
 pub mod view;
 
 pub use changes::{changes, diff};
-pub use desk::{Asked, Desk, TourStart};
+pub use desk::{Asked, Desk, Lasting, TourStart};
 pub use failure::{error, of_command, of_read};
 pub use line::event_line;
 pub use room::Room;

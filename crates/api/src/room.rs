@@ -5,6 +5,7 @@
 
 use crate::desk::Desk;
 use crate::failure::{error, internal, of_command, of_id, of_read};
+use crate::permissions::Yes;
 use crate::view::words::{to_choice, to_mode, to_resolution, to_target};
 use crate::view::{Fold, Shelf};
 use crate::wire::ApiError;
@@ -41,7 +42,7 @@ pub(crate) struct Inside {
     damaged: Mutex<HashSet<SessionId>>,
 }
 
-type Done = Result<Reply, ApiError>;
+pub(crate) type Done = Result<Reply, ApiError>;
 
 impl Room {
     /// A room over an engine and a desk.
@@ -92,10 +93,13 @@ impl Room {
             Command::Interrupt { session } => {
                 self.order(&session, Order::Stop(domain::event::CancelBy::User)).await
             }
-            Command::Approve { session, approval, digest } => {
-                self.order(&session, Order::Grant { approval: id(&approval)?, digest: digest_of(&digest)? })
-                    .await
+            Command::Approve { session, approval, digest, offer, lasting } => {
+                let yes = Yes { approval: id(&approval)?, digest: digest_of(&digest)?, offer, lasting };
+                self.approve(&session, yes).await
             }
+            Command::Permissions => self.permissions().await,
+            Command::Revoke { grant, session } => self.revoke(session, &grant).await,
+            Command::WhatIf { session, command } => self.what_if(&session, command).await,
             Command::Refuse { session, approval, why } => {
                 self.order(&session, Order::Refuse { approval: id(&approval)?, why }).await
             }
@@ -180,7 +184,7 @@ impl Room {
         }
     }
 
-    async fn order(&self, session: &str, order: Order) -> Done {
+    pub(crate) async fn order(&self, session: &str, order: Order) -> Done {
         self.record(session, order).await.map(|_| Reply::Done)
     }
 
@@ -241,7 +245,7 @@ impl Room {
         self.providers().await
     }
 
-    async fn off_thread<T: Send + 'static>(
+    pub(crate) async fn off_thread<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inside) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
@@ -343,7 +347,7 @@ pub(crate) fn unknown_session(session: &SessionId) -> ApiError {
     error("session/unknown", format!("there is no session {session}"), "Look at the list of sessions.")
 }
 
-fn id<T: FromStr<Err = domain::ids::BadId>>(text: &str) -> Result<T, ApiError> {
+pub(crate) fn id<T: FromStr<Err = domain::ids::BadId>>(text: &str) -> Result<T, ApiError> {
     text.parse().map_err(|bad| of_id(&bad))
 }
 

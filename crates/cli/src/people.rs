@@ -28,7 +28,12 @@ pub(crate) async fn interrupt(data: PathBuf, session: String) -> Result<Exit, Fa
 pub(crate) async fn approve(data: PathBuf, id: String, digest: String) -> Result<Exit, Failure> {
     let need = find(&data, &id).await?;
     let session = need.session.clone();
-    say(data, session.clone(), Command::Approve { session, approval: id, digest }).await
+    say(
+        data,
+        session.clone(),
+        Command::Approve { session, approval: id, digest, offer: None, lasting: false },
+    )
+    .await
 }
 
 pub(crate) async fn deny(data: PathBuf, id: String, why: Option<String>) -> Result<Exit, Failure> {

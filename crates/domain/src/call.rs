@@ -5,6 +5,7 @@
 //! the digest of [`Facts`], not their wording.
 
 use crate::digest::Digest;
+use crate::ids::GrantId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -91,6 +92,9 @@ pub struct Facts {
     pub can_touch: Vec<String>,
     /// What the cage really keeps it from: `outside_folder`, `network`, `other_programs`, `writing`.
     pub cannot_touch: Vec<String>,
+    /// Sites it may reach through the filter, `host:port`; empty is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reach: Vec<String>,
     /// Can it be undone?
     pub undo: Undo,
     /// 1 (small) to 3 (large).
@@ -154,6 +158,12 @@ pub struct ToolError {
     /// What to do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
+}
+
+/// The name of a grant's rule in a decision.
+#[must_use]
+pub fn grant_rule(grant: &GrantId) -> String {
+    format!("grant/{grant}")
 }
 
 /// What stands at a path of the folder.
@@ -262,12 +272,10 @@ pub enum Grant {
     },
     /// All commands, in the cage.
     Commands,
-    /// Commands may reach this host through the filter.
-    Host {
-        /// Its name, lower case.
-        host: String,
-        /// The port.
-        port: u16,
+    /// Commands may reach this site through the filter.
+    Site {
+        /// `host:port`, lower case.
+        site: String,
     },
 }
 

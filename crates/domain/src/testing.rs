@@ -272,6 +272,7 @@ pub(crate) fn asked(n: u128, of: u128) -> ApprovalRequested {
         act: Act::Run,
         can_touch: vec![".".into()],
         cannot_touch: Vec::new(),
+        reach: Vec::new(),
         undo: Undo::No,
         risk: 2,
         exact: "{}".into(),
@@ -288,6 +289,7 @@ pub(crate) fn asked(n: u128, of: u128) -> ApprovalRequested {
         facts,
         digest: Digest::of(b"shown"),
         valid_ms: 1_000,
+        offers: Vec::new(),
     }
 }
 

@@ -7,8 +7,10 @@ use crate::actor::{Actor, CommandFailure, Post, QUEUE, Recorded};
 use crate::decide::{Command, Restore};
 use crate::ledger::Ledger;
 use crate::limits::Limits;
+use crate::perform::calls::{self, Would};
 use crate::ports::Ports;
 use crate::shared::{Live, Shared};
+use domain::call::ToolError;
 use domain::event::{CancelBy, EffectList, RestoreScope, SessionCreated};
 use domain::ids::SessionId;
 use domain::state::State;
@@ -122,6 +124,25 @@ impl Engine {
         tokio::task::spawn_blocking(work)
             .await
             .unwrap_or_else(|error| Err(CommandFailure::Unreadable(error.to_string())))
+    }
+
+    /// Can commands be let onto the network host by host on this machine?
+    #[must_use]
+    pub fn can_reach_hosts(&self) -> bool {
+        self.shared.ports.launcher.can_reach_hosts()
+    }
+
+    /// What would happen with a command in a session as things are now; nothing runs and nothing is recorded. Blocks.
+    ///
+    /// # Errors
+    /// When the session can't be read. The inner error is what the model would read of a command that can't work.
+    pub fn would(
+        &self,
+        session: &SessionId,
+        command: &str,
+    ) -> Result<Result<Would, ToolError>, CommandFailure> {
+        let state = self.state(session).map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
+        Ok(calls::would(&self.shared, session, &state, command))
     }
 
     /// What shows before it is logged.

@@ -22,5 +22,6 @@ pub use actor::{CommandFailure, Recorded};
 pub use decide::{Command, CommandError, CommandReply};
 pub use engine::{Engine, StartError};
 pub use limits::Limits;
+pub use perform::calls::Would;
 pub use ports::{ModelRequest, Models, Ports, Problem};
 pub use shared::Live;

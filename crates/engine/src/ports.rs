@@ -3,8 +3,9 @@
 //! Time, ids, chance, models, commands, documents' folder and secrets come in here; nothing in this crate reads a clock
 //! or makes an id by itself.
 
+use domain::call::Grant;
 use domain::event::ModelChoice;
-use domain::ids::Ids;
+use domain::ids::{FolderId, GrantId, Ids};
 use domain::model::ModelSnapshot;
 use futures_util::future::BoxFuture;
 use providers::{Body, SendResult, Sink};
@@ -13,6 +14,9 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tools::launch::Launcher;
 use tools::redact::Needles;
+
+/// What the person allowed for good in a folder.
+pub type Lasting = Arc<dyn Fn(&FolderId) -> Vec<(GrantId, Grant)> + Send + Sync>;
 
 /// All of them.
 #[derive(Clone)]
@@ -35,6 +39,8 @@ pub struct Ports {
     pub private: PathBuf,
     /// Folders no command may see: the data folder, the runtime folder.
     pub hide: Vec<PathBuf>,
+    /// What the person allowed for good in a folder.
+    pub lasting: Lasting,
     /// Values that may stand in no event.
     pub secrets: Arc<dyn Fn() -> Arc<Needles> + Send + Sync>,
 }

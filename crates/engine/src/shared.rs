@@ -5,9 +5,11 @@ use crate::folders::Folders;
 use crate::limits::Limits;
 use crate::ports::Ports;
 use context::{Fragments, Registration};
+use domain::call::Grant;
 use domain::event::{CheckedCall, ModelChoice};
-use domain::ids::{AttemptId, CallId, SessionId};
+use domain::ids::{AttemptId, CallId, GrantId, SessionId};
 use domain::model::{ModelDelta, ModelSnapshot};
+use domain::state::State;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::StoreHandle;
@@ -95,6 +97,13 @@ impl Shared {
 
     pub(crate) fn closing(&self) -> bool {
         self.closing.load(Ordering::Acquire)
+    }
+
+    /// What the person allowed for more than one call: in this session, and always in its folder.
+    pub(crate) fn grants(&self, state: &State) -> Vec<(GrantId, Grant)> {
+        let own = state.grants.iter().map(|(id, given)| (id.clone(), given.what.clone()));
+        let lasting = state.session.as_ref().map(|session| (self.ports.lasting)(&session.folder));
+        own.chain(lasting.into_iter().flatten()).collect()
     }
 
     pub(crate) fn show(&self, live: Live) {

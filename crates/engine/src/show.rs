@@ -7,13 +7,15 @@ pub use store::{
     Activity, AppendError, BlobError, Need, NeedKind, Notice, ReadError, Reader, Salvage, SessionRow,
     Subscription,
 };
+pub use tools::command::{Shown, shown as command_shown};
 pub use tools::diff::{FileDiff, Hunk, Line, LineKind, NoHunks};
+pub use tools::policy::only_looks;
 pub use tools::revision::{Hindrance, Sides, State};
 pub use tools::visible::visible;
-pub use tools::{Cage, Limits as Hands, Place};
+pub use tools::{Cage, Limits as Hands, Place, PolicyInput};
 
 use crate::blobs::ReadBlobs;
-use domain::call::Effect;
+use domain::call::{Act, Effect, Verdict};
 use tools::revision::{Bounds, RestoreError, sides as all_sides};
 
 /// What stands at a changed path, before, after and now.
@@ -22,6 +24,12 @@ use tools::revision::{Bounds, RestoreError, sides as all_sides};
 /// When a content can't be read.
 pub fn sides(place: &Place, reader: &Reader, effect: &Effect) -> Result<Sides, RestoreError> {
     all_sides(place, &ReadBlobs(reader), effect)
+}
+
+/// What the policy says of a kind of act by itself, without any call: for showing what a mode means.
+#[must_use]
+pub fn by_itself(act: Act, path: &str, network: bool, input: &PolicyInput<'_>) -> Verdict {
+    tools::policy::by_itself(act, path, network, input)
 }
 
 /// What taking effects back would find at their paths; changes nothing.

@@ -5,17 +5,19 @@ use crate::keychain::KeychainError;
 use crate::models::Ways;
 use crate::services::Services;
 use crate::vault::{KeyError, KeyState};
-use crate::{ports, settings, tour};
+use crate::{permissions, ports, settings, tour};
 use api::wire::ApiError;
 use api::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
-use api::{Asked, Desk, TourStart, error};
+use api::{Asked, Desk, Lasting, TourStart, error};
+use domain::call::Grant;
 use domain::event::ModelChoice;
-use domain::ids::{FolderId, Ids as _};
+use domain::ids::{FolderId, GrantId, Ids as _};
 use futures_util::future::FutureExt as _;
 use sandbox::Strength;
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use store::Clock as _;
 
 /// The desk.
 pub(crate) struct HostDesk {
@@ -130,6 +132,24 @@ impl Desk for HostDesk {
             Ok(())
         }
         .boxed()
+    }
+
+    fn lasting(&self) -> Result<Vec<Lasting>, ApiError> {
+        let all = permissions::all(&self.folders.store)?;
+        let known = |one: permissions::Lasting| {
+            let root = self.folders.path(&one.folder).ok()?;
+            let permissions::Lasting { id, folder, what, given } = one;
+            Some(Lasting { id, folder, root, what, given })
+        };
+        Ok(all.into_iter().filter_map(known).collect())
+    }
+
+    fn allow(&self, folder: FolderId, what: Grant) -> Result<(), ApiError> {
+        permissions::give(&self.folders.store, folder, what, ports::SystemClock.now_ms())
+    }
+
+    fn revoke(&self, grant: &GrantId) -> Result<bool, ApiError> {
+        permissions::revoke(&self.folders.store, grant)
     }
 
     fn settings(&self) -> Result<Settings, ApiError> {

@@ -9,6 +9,7 @@ use crate::door::Door;
 use crate::folders::Folders;
 use crate::keychain::{Keychain, SystemKeychain};
 use crate::models::{Ways, players};
+use crate::permissions;
 use crate::ports::{self, SystemClock, SystemIds};
 use crate::services::Services;
 use crate::vault::Vault;
@@ -233,6 +234,10 @@ fn start(
         bin: data::bin(),
         private,
         hide,
+        lasting: {
+            let store = store.clone();
+            Arc::new(move |folder| permissions::of_folder(&store, folder))
+        },
         secrets: Arc::new(move || vault.needles()),
     };
     let engine = Engine::start(store, ports, Limits::default(), tools::Limits::default())?;

@@ -11,6 +11,7 @@ mod folders;
 mod host;
 mod keychain;
 mod models;
+mod permissions;
 mod ports;
 mod reading;
 mod services;

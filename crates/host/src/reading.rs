@@ -5,8 +5,9 @@ use crate::folders::shown;
 use crate::settings;
 use api::wire::ApiError;
 use api::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
-use api::{Asked, Desk, Room, TourStart, error};
-use domain::ids::FolderId;
+use api::{Asked, Desk, Lasting, Room, TourStart, error};
+use domain::call::Grant;
+use domain::ids::{FolderId, GrantId};
 use futures_util::future::FutureExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -93,6 +94,18 @@ impl Desk for ReadingDesk {
 
     fn check_provider(&self, _: String) -> Asked<'_, ()> {
         only_reading()
+    }
+
+    fn lasting(&self) -> Result<Vec<Lasting>, ApiError> {
+        Err(refused())
+    }
+
+    fn allow(&self, _: FolderId, _: Grant) -> Result<(), ApiError> {
+        Err(refused())
+    }
+
+    fn revoke(&self, _: &GrantId) -> Result<bool, ApiError> {
+        Err(refused())
     }
 
     fn settings(&self) -> Result<Settings, ApiError> {

@@ -6,7 +6,7 @@
 
 use crate::call::{Checked, Surveyed};
 use crate::launch::Hold;
-use crate::policy::{Cage, PolicyInput, judge};
+use crate::policy::{Cage, PolicyInput, judge, only_looks};
 use domain::call::{Act, Facts, Mode, Semantics, ToolError, Verdict};
 use domain::digest::Digest;
 use serde::{Deserialize, Serialize};
@@ -144,7 +144,7 @@ pub fn clear(
             APPROVED.to_owned()
         }
     };
-    let hold = hold(surveyed.facts.act, input);
+    let hold = hold(&surveyed.facts, input);
     Ok(Cleared { call: call.clone(), surveyed, rule, hold })
 }
 
@@ -161,10 +161,11 @@ fn matches(approval: &Approval, call: &Checked, facts: &Facts) -> Result<(), Ref
     }
 }
 
-/// *Plan only* holds everything read-only; no rule and no approval ever takes a cage away where there is one.
-fn hold(act: Act, input: &PolicyInput<'_>) -> Hold {
-    match (input.mode, input.cage, act) {
+/// *Plan only* and what only looks is held read-only; no rule and no approval ever takes a cage away where there is one.
+fn hold(facts: &Facts, input: &PolicyInput<'_>) -> Hold {
+    match (input.mode, input.cage, facts.act) {
         (Mode::Plan, ..) => Hold::ReadOnly,
+        (_, Cage::Full | Cage::Partial, Act::Run) if only_looks(facts) => Hold::ReadOnly,
         (Mode::Ask | Mode::Edit | Mode::Auto, Cage::None, Act::Run) => Hold::Uncaged,
         (Mode::Ask | Mode::Edit | Mode::Auto, ..) => Hold::Caged,
     }

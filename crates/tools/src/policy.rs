@@ -4,9 +4,13 @@
 //! below can't be lifted above. Invariant: nothing the model says of a call is read here, only checked arguments and facts.
 
 use crate::call::Checked;
-use crate::path;
-use domain::call::{Act, Facts, Mode, Verdict};
+use crate::command::{Denial, Pattern, denied_by};
+use crate::shell::dialect;
+use crate::{grants, path};
+use domain::call::{Act, Facts, Grant, Mode, Verdict, grant_rule};
+use domain::ids::GrantId;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What the cage enforces on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +33,10 @@ pub struct PolicyInput<'a> {
     pub cage: Cage,
     /// Rules between built in and mode (organisation, user, project, session), and those of a subagent.
     pub layers: &'a [Layer],
+    /// What the person allowed for more than one call.
+    pub grants: &'a [(GrantId, Grant)],
+    /// Files with secrets that were read in this session, by path: what reaches the network then is asked about.
+    pub read_secrets: &'a [String],
 }
 
 /// Rules of one origin.
@@ -55,6 +63,9 @@ pub struct Rule {
     /// Only when a path it can touch is this one or lies under it.
     #[serde(default)]
     pub under: Option<String>,
+    /// Only commands of this kind, however they are dressed; where that can't be told, a denial asks.
+    #[serde(default)]
+    pub command: Option<Pattern>,
     /// Only when the exact text (command or arguments) contains this.
     #[serde(default)]
     pub containing: Option<String>,
@@ -72,16 +83,44 @@ pub enum Word {
     Deny(String),
 }
 
+/// The verdict on a kind of act at one path, without any call: what a mode does by itself.
+#[must_use]
+pub fn by_itself(act: Act, path: &str, network: bool, input: &PolicyInput<'_>) -> Verdict {
+    let facts = Facts {
+        act,
+        can_touch: vec![path.to_owned()],
+        cannot_touch: Vec::new(),
+        reach: if network { vec!["example.com:443".to_owned()] } else { Vec::new() },
+        undo: domain::call::Undo::Yes,
+        risk: 1,
+        exact: String::new(),
+        words: BTreeMap::new(),
+        depends_on: BTreeMap::new(),
+        proposed: None,
+    };
+    of_facts("", &facts, input)
+}
+
 /// The verdict on a call as things stand.
 #[must_use]
 pub fn judge(call: &Checked, facts: &Facts, input: &PolicyInput<'_>) -> Verdict {
-    let mut verdict = by_mode(facts.act, input);
-    verdict = stricter(verdict, built_in(facts));
+    of_facts(call.name(), facts, input)
+}
+
+fn of_facts(tool: &str, facts: &Facts, input: &PolicyInput<'_>) -> Verdict {
+    let mut verdict = by_mode(facts, input);
+    if matches!(verdict, Verdict::Ask { .. })
+        && let Some(grant) = grants::allowed_by(facts, input.cage, input.grants)
+    {
+        verdict = Verdict::Allow { rule: grant_rule(grant) };
+    }
+    verdict = stricter(verdict, built_in(facts, input));
     for layer in input.layers {
-        for rule in layer.rules.iter().filter(|rule| rule.fits(call.name(), facts)) {
+        for rule in layer.rules.iter().filter(|rule| rule.fits(tool, facts)) {
             let name = format!("{}/{}", layer.origin, rule.name);
             let word = match &rule.word {
                 Word::Ask => Verdict::Ask { rule: name },
+                Word::Deny(_) if rule.perhaps(facts) => Verdict::Ask { rule: name },
                 Word::Deny(reason) => Verdict::Deny { rule: name, reason: reason.clone() },
             };
             verdict = stricter(verdict, Some(word));
@@ -91,11 +130,20 @@ pub fn judge(call: &Checked, facts: &Facts, input: &PolicyInput<'_>) -> Verdict 
 }
 
 /// The table of modes.
-fn by_mode(act: Act, input: &PolicyInput<'_>) -> Verdict {
+fn by_mode(facts: &Facts, input: &PolicyInput<'_>) -> Verdict {
     let allow = |rule: &str| Verdict::Allow { rule: rule.to_owned() };
     let ask = |rule: &str| Verdict::Ask { rule: rule.to_owned() };
     let deny = |rule: &str, reason: &str| Verdict::Deny { rule: rule.to_owned(), reason: reason.to_owned() };
-    match (act, input.mode, input.cage) {
+    if only_looks(facts) && input.cage != Cage::None {
+        return allow("builtin/looks");
+    }
+    if !facts.reach.is_empty() {
+        return match input.mode {
+            Mode::Plan => deny("mode/plan", "Plan only mode reaches no network; propose the command instead"),
+            Mode::Ask | Mode::Edit | Mode::Auto => ask("builtin/network"),
+        };
+    }
+    match (facts.act, input.mode, input.cage) {
         (Act::Read, ..) => allow("builtin/read"),
         (Act::Talk, ..) => allow("builtin/talk"),
         (Act::Write | Act::Edit | Act::Delete, Mode::Plan, _) => deny(
@@ -119,11 +167,31 @@ fn by_mode(act: Act, input: &PolicyInput<'_>) -> Verdict {
 }
 
 /// What holds whatever the mode.
-fn built_in(facts: &Facts) -> Option<Verdict> {
+fn built_in(facts: &Facts, input: &PolicyInput<'_>) -> Option<Verdict> {
+    let ask = |rule: String| Some(Verdict::Ask { rule });
     let changes = matches!(facts.act, Act::Write | Act::Edit | Act::Delete);
-    let protected = facts.can_touch.iter().find(|path| changes && path::is_protected(path))?;
-    Some(Verdict::Ask { rule: format!("builtin/protected:{protected}") })
+    if let Some(protected) = facts.can_touch.iter().find(|path| changes && path::is_protected(path)) {
+        return ask(format!("builtin/protected:{protected}"));
+    }
+    let reads = facts.act == Act::Read;
+    if let Some(secret) = facts.can_touch.iter().find(|path| reads && path::is_secret(path)) {
+        return ask(format!("builtin/secret:{secret}"));
+    }
+    // What was read could be sent: a permission given before isn't one for that.
+    match input.read_secrets.first() {
+        Some(secret) if !facts.reach.is_empty() => ask(format!("builtin/taint:{secret}")),
+        Some(_) | None => None,
+    }
 }
+
+/// Is it a command that the cage keeps from writing and from the network, because it only looks?
+#[must_use]
+pub fn only_looks(facts: &Facts) -> bool {
+    facts.act == Act::Run && facts.reach.is_empty() && facts.cannot_touch.iter().any(|one| one == WRITING)
+}
+
+/// The word for a cage that nothing can be written in.
+pub(crate) const WRITING: &str = "writing";
 
 impl Rule {
     fn fits(&self, tool: &str, facts: &Facts) -> bool {
@@ -134,6 +202,22 @@ impl Rule {
                 .as_deref()
                 .is_none_or(|under| facts.can_touch.iter().any(|path| path::overlap(path, under)))
             && self.containing.as_deref().is_none_or(|text| facts.exact.contains(text))
+            && self.command.as_ref().is_none_or(|_| self.denial(facts) != Denial::None)
+    }
+
+    fn denial(&self, facts: &Facts) -> Denial {
+        match &self.command {
+            Some(pattern) if facts.act == Act::Run => {
+                let reading = crate::command::read(&facts.exact, dialect());
+                denied_by(&reading, std::slice::from_ref(pattern))
+            }
+            Some(_) | None => Denial::None,
+        }
+    }
+
+    /// Is it only perhaps such a command?
+    fn perhaps(&self, facts: &Facts) -> bool {
+        matches!(self.denial(facts), Denial::Perhaps(_))
     }
 }
 

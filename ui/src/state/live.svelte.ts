@@ -13,6 +13,12 @@ import { SessionFold } from './session.svelte';
 /** Milliseconds until a session that can't be read again is tried once more: doubled each time, up to the last. */
 const RETRY_MS = { first: 1_000, last: 16_000 };
 
+/** More than this once: one of a request's offers, by its place. */
+export interface More {
+  offer: number;
+  lasting: boolean;
+}
+
 export class LiveSession {
   readonly id: string;
   fold: SessionFold | null = $state.raw(null);

@@ -3,16 +3,19 @@
 use super::Shelf;
 use super::diff;
 use super::facts::shown;
+use crate::permissions;
 use crate::wire::view::{ApprovalState, ApprovalView};
 use domain::call::{Act, Facts, Undo};
 use domain::event::ApprovalRequested;
-use engine::show::{FileDiff, Hands, visible};
+use engine::show::{FileDiff, Hands, Shown, command_shown, visible};
 
 /// The request, open.
 pub(super) fn view(e: &ApprovalRequested, said: &str, shelf: &dyn Shelf) -> ApprovalView {
     let facts = &e.facts;
-    let exact = visible(&facts.exact);
-    let suspicious = exact.suspicious || facts.can_touch.iter().any(|path| visible(path).suspicious);
+    let exact = command_shown(&facts.exact);
+    let suspicious = exact.warnings.iter().any(|one| one.kind.hides())
+        || facts.can_touch.iter().any(|path| visible(path).suspicious);
+    let warnings = warnings(&exact);
     ApprovalView {
         id: e.approval.to_string(),
         call: e.call.to_string(),
@@ -27,9 +30,22 @@ pub(super) fn view(e: &ApprovalRequested, said: &str, shelf: &dyn Shelf) -> Appr
         exact: exact.text,
         diff: difference(facts, shelf),
         suspicious,
+        warnings,
+        offers: e.offers.iter().map(permissions::offer).collect(),
+        reach: facts.reach.clone(),
         state: ApprovalState::Open,
         model_says: (!said.trim().is_empty()).then(|| shown(said.trim())),
     }
+}
+
+/// The kinds of warnings, each once.
+fn warnings(shown: &Shown) -> Vec<String> {
+    let mut codes: Vec<String> = Vec::new();
+    for warning in &shown.warnings {
+        let code = serde_json::to_value(warning.kind).ok().and_then(|code| code.as_str().map(str::to_owned));
+        codes.extend(code.filter(|code| !codes.contains(code)));
+    }
+    codes
 }
 
 fn act(facts: &Facts) -> &'static str {

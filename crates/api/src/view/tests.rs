@@ -146,8 +146,18 @@ fn ok(n: u128, text: &str, value: serde_json::Value, effects: Vec<Effect>) -> Fa
 fn requested(of: u128, facts: Facts) -> Fact {
     let (tool, version, digest) = ("edit_file".into(), 1, Digest::of(b"shown"));
     let (approval, call) = (ApprovalId::from_bits(1), CallId::from_bits(of));
-    ApprovalRequested { approval, call, tool, version, arguments: Digest::ZERO, facts, digest, valid_ms: 1 }
-        .into()
+    ApprovalRequested {
+        approval,
+        call,
+        tool,
+        version,
+        arguments: Digest::ZERO,
+        facts,
+        digest,
+        valid_ms: 1,
+        offers: Vec::new(),
+    }
+    .into()
 }
 
 fn folded(facts: Vec<Fact>, shelf: &Blobs) -> Fold {
@@ -228,6 +238,7 @@ fn edit_facts(old: &[u8], new: &[u8], exact: &str) -> Facts {
         act: Act::Edit,
         can_touch: vec!["menu.md".into()],
         cannot_touch: vec!["outside_folder".into(), "network".into()],
+        reach: Vec::new(),
         undo: Undo::Yes,
         risk: 2,
         exact: exact.into(),

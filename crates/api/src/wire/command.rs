@@ -3,6 +3,7 @@
 //! A command is typed ids and text, never a path or a program: folders come from the dialog, a drop or the recent list
 //! as opaque ids. Commands that append say the sequence number they were recorded at and are idempotent by `command`.
 
+use super::permission::{Permissions, WhatIf};
 use super::store::{
     AppInfo, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings,
 };
@@ -78,6 +79,26 @@ pub enum Command {
         approval: String,
         /// The digest shown with it.
         digest: String,
+        /// Allow this one of its offers, too, by its place.
+        offer: Option<u32>,
+        /// Always in this folder instead of for this session only.
+        lasting: bool,
+    },
+    /// What is allowed without asking. Reply: `permissions`.
+    Permissions,
+    /// Take a permission back. Reply: `permissions`.
+    Revoke {
+        /// The grant.
+        grant: String,
+        /// Its session, where it has one.
+        session: Option<String>,
+    },
+    /// What would happen with a command in a session now; nothing runs. Reply: `what_if`.
+    WhatIf {
+        /// The session.
+        session: String,
+        /// The command.
+        command: String,
     },
     /// Say no to one call. Reply: `done`.
     Refuse {
@@ -245,6 +266,10 @@ pub enum Reply {
     UndoPreview(UndoPreview),
     /// The sides of a file.
     ThreeWay(ThreeWay),
+    /// What is allowed.
+    Permissions(Permissions),
+    /// What would happen.
+    WhatIf(WhatIf),
     /// A difference.
     Diff(FileDiff),
     /// Providers.

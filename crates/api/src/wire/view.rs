@@ -324,6 +324,12 @@ pub struct ApprovalView {
     pub diff: Option<super::store::FileDiff>,
     /// Does the text hold invisible or look-alike characters?
     pub suspicious: bool,
+    /// What to say about the exact text: `control`, `direction`, `invisible`, `space`, `look_alike`, `marker`, `gap`, `long`.
+    pub warnings: Vec<String>,
+    /// What may be allowed for more than this call with it, narrowest first; often nothing.
+    pub offers: Vec<super::permission::Offer>,
+    /// Sites it may reach, `host:port`; empty is none.
+    pub reach: Vec<String>,
     /// Where it stands.
     pub state: ApprovalState,
     /// The model's own words on why, shown as the model's.

@@ -4,7 +4,7 @@
 //! nothing with effects runs before its `tool/start` is durable; an approval binds tool, version, arguments and facts by
 //! digest and authorises at most one execution.
 
-use crate::call::{Act, Facts, Question, Semantics, ToolError, Verdict};
+use crate::call::{Act, Facts, Grant, Question, Semantics, ToolError, Verdict};
 use crate::digest::Digest;
 use crate::event::revision::Changed;
 use crate::ids::{ApprovalId, CallId, QuestionId};
@@ -86,6 +86,9 @@ pub struct ApprovalRequested {
     pub digest: Digest,
     /// Milliseconds it stays open.
     pub valid_ms: u64,
+    /// What may be allowed for more than this call together with it, narrowest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offers: Vec<Grant>,
 }
 
 /// `approval/granted`

@@ -4,7 +4,7 @@
 //! only show something (deltas, output) change nothing but the position.
 
 use super::types::*;
-use crate::call::Semantics;
+use crate::call::{Semantics, Verdict, grant_rule};
 use crate::digest::Digest;
 use crate::event::*;
 use crate::ids::CallId;
@@ -50,6 +50,7 @@ pub(super) fn fold(state: &mut State, event: &Event) {
                 digest: e.digest,
                 valid_ms: e.valid_ms,
                 asked: event.envelope.time,
+                offers: e.offers.clone(),
                 state: ApprovalState::Open,
             });
         }),
@@ -62,10 +63,7 @@ pub(super) fn fold(state: &mut State, event: &Event) {
             );
         }
         Fact::ApprovalExpired(e) => with_approval(state, &e.approval, ApprovalState::Expired),
-        Fact::ToolStart(e) => with_call(state, &e.call, |call| {
-            let (semantics, at) = (e.semantics.clone(), event.envelope.time);
-            call.phase = CallPhase::Started { semantics, at, tree: e.tree };
-        }),
+        Fact::ToolStart(e) => tool_start(state, e, event),
         Fact::ToolResult(e) => tool_result(state, e),
         Fact::ToolDenied(e) => {
             let by_person = e.by == "refused";
@@ -84,7 +82,10 @@ pub(super) fn fold(state: &mut State, event: &Event) {
             state.restoring = None;
             forget_gone(state, &e.changed);
         }
-        Fact::GrantGiven(e) => drop(state.grants.insert(e.grant.clone(), e.what.clone())),
+        Fact::GrantGiven(e) => {
+            let given = Given { what: e.what.clone(), at: event.envelope.time, used: None };
+            state.grants.insert(e.grant.clone(), given);
+        }
         Fact::GrantRevoked(e) => drop(state.grants.remove(&e.grant)),
         Fact::RecoveryAdopted(_) => with_turn(state, |turn| adopted(turn, event.envelope.epoch)),
         Fact::RecoveryContinuation(e) => state.continuation = Some(e.turn.clone()),
@@ -326,6 +327,20 @@ fn tool_call(state: &mut State, e: &ToolCall) {
             phase: CallPhase::Proposed,
         });
     });
+}
+
+fn tool_start(state: &mut State, e: &ToolStart, event: &Event) {
+    let at = event.envelope.time;
+    with_call(state, &e.call, |call| {
+        call.phase = CallPhase::Started { semantics: e.semantics.clone(), at, tree: e.tree };
+    });
+    let rule = state.call(&e.call).and_then(|call| match &call.decision.as_ref()?.verdict {
+        Verdict::Allow { rule } => Some(rule.clone()),
+        Verdict::Ask { .. } | Verdict::Deny { .. } => None,
+    });
+    for (_, given) in state.grants.iter_mut().filter(|(id, _)| rule.as_deref() == Some(&grant_rule(id))) {
+        given.used = Some(at);
+    }
 }
 
 fn tool_result(state: &mut State, e: &ToolResult) {

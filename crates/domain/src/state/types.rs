@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 4;
+pub const STATE_VERSION: u32 = 5;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
@@ -68,9 +68,20 @@ pub struct State {
     /// Changes that are being taken back.
     pub restoring: Option<Restoring>,
     /// What the person allowed for the rest of the session.
-    pub grants: BTreeMap<GrantId, Grant>,
+    pub grants: BTreeMap<GrantId, Given>,
     /// How the last turn ended badly, for lists; `None` when it ended well or none ended yet.
     pub last_failure: Option<String>,
+}
+
+/// Something allowed for the rest of the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Given {
+    /// What.
+    pub what: Grant,
+    /// When, UTC ms.
+    pub at: u64,
+    /// When something last ran by it.
+    pub used: Option<u64>,
 }
 
 /// Changes that are being taken back.
@@ -265,6 +276,8 @@ pub struct Approval {
     pub valid_ms: u64,
     /// When it was asked, UTC ms.
     pub asked: u64,
+    /// What was offered with it.
+    pub offers: Vec<Grant>,
     /// Where it stands.
     pub state: ApprovalState,
 }

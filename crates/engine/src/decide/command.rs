@@ -4,7 +4,7 @@
 //! first one recorded; a command that doesn't fit the state is a clear error and records nothing.
 
 use super::{Decision, Env};
-use domain::call::Mode;
+use domain::call::{Grant, Mode};
 use domain::digest::Digest;
 use domain::event::{
     ApprovalExpired, ApprovalGranted, ApprovalRefused, CallResolved, CancelBy, Draft, GrantGiven,
@@ -40,6 +40,8 @@ pub enum Command {
         approval: ApprovalId,
         /// What was shown.
         digest: Digest,
+        /// Allow this one of what was offered, too, for the rest of the session.
+        offer: Option<u32>,
     },
     /// Say no to one call.
     Refuse {
@@ -71,12 +73,7 @@ pub enum Command {
     /// Take changes back.
     Restore(super::Restore),
     /// Allow something for the rest of the session.
-    Allow {
-        /// What.
-        what: domain::call::Grant,
-        /// The approval it is given with.
-        approval: Option<ApprovalId>,
-    },
+    Allow(Grant),
     /// Take such a permission back.
     Revoke(GrantId),
 }
@@ -124,7 +121,7 @@ pub fn command(state: &State, command: Command, env: &Env<'_>) -> Taken {
         Command::TakeBack(message) => take_back(state, message),
         Command::SendNow(message) => send_now(state, message, env),
         Command::Stop(by) => stop(state, by),
-        Command::Grant { approval, digest } => grant(state, approval, digest, env),
+        Command::Grant { approval, digest, offer } => grant(state, approval, digest, offer, env),
         Command::Refuse { approval, why } => refuse(state, approval, why),
         Command::Answer { question, text } => answer(state, question, text),
         Command::Resolve { call, resolution } => resolve(state, call, resolution, env),
@@ -132,7 +129,7 @@ pub fn command(state: &State, command: Command, env: &Env<'_>) -> Taken {
         Command::SetModel(model) => done(vec![Draft::new(SessionModel { model })]),
         Command::Rename(title) => rename(&title),
         Command::Restore(restore) => super::restore::command(state, restore, env),
-        Command::Allow { what, approval } => allow(state, what, approval, env),
+        Command::Allow(what) => allow(state, what, env),
         Command::Revoke(grant) => revoke(state, grant),
     }
 }
@@ -234,7 +231,7 @@ fn open_approval<'a>(
     }
 }
 
-fn grant(state: &State, id: ApprovalId, digest: Digest, env: &Env<'_>) -> Taken {
+fn grant(state: &State, id: ApprovalId, digest: Digest, offer: Option<u32>, env: &Env<'_>) -> Taken {
     let (_, approval) = open_approval(state, &id)?;
     if approval.digest != digest {
         return no("approval/changed", "what would be done is not what was shown; look at the request again");
@@ -246,8 +243,16 @@ fn grant(state: &State, id: ApprovalId, digest: Digest, env: &Env<'_>) -> Taken 
             "the request is too old; it will be asked again if it is still wanted",
         );
     }
-    let draft = scoped(state, ApprovalGranted { approval: id, digest });
-    done(draft)
+    let offered = match offer.map(|at| approval.offers.get(usize::try_from(at).unwrap_or(usize::MAX))) {
+        None => None,
+        Some(Some(what)) => Some(what.clone()),
+        Some(None) => return no("approval/offer", "that wasn't offered with this request"),
+    };
+    let mut drafts = scoped(state, ApprovalGranted { approval: id.clone(), digest });
+    if let Some(what) = offered {
+        drafts.extend(given(state, what, Some(id), env)?);
+    }
+    done(drafts)
 }
 
 fn refuse(state: &State, id: ApprovalId, why: Option<String>) -> Taken {
@@ -324,15 +329,25 @@ fn rename(title: &str) -> Taken {
     done(vec![Draft::new(SessionRenamed { title: title.to_owned() })])
 }
 
+fn allow(state: &State, what: Grant, env: &Env<'_>) -> Taken {
+    let drafts = given(state, what, None, env)?;
+    Ok((Decision::barrier(drafts.into_iter().collect()), CommandReply { message: None, repeated_at: None }))
+}
+
 /// Allowing the same thing twice is one permission.
-fn allow(state: &State, what: domain::call::Grant, approval: Option<ApprovalId>, env: &Env<'_>) -> Taken {
-    if state.grants.values().any(|known| *known == what) {
-        return Ok((Decision::plain(Vec::new()), CommandReply { message: None, repeated_at: None }));
+fn given(
+    state: &State,
+    what: Grant,
+    approval: Option<ApprovalId>,
+    env: &Env<'_>,
+) -> Result<Option<Draft>, CommandError> {
+    if state.grants.values().any(|known| known.what == what) {
+        return Ok(None);
     }
     if state.grants.len() >= MOST_GRANTS {
         return no("grant/count", format!("{MOST_GRANTS} permissions are in force; revoke some first"));
     }
-    done(vec![Draft::new(GrantGiven { grant: GrantId::new(env.ids), what, approval })])
+    Ok(Some(Draft::new(GrantGiven { grant: GrantId::new(env.ids), what, approval })))
 }
 
 fn revoke(state: &State, grant: GrantId) -> Taken {

@@ -4,7 +4,7 @@
 //! answer could change has ended; a granted approval counts only for exactly what was shown.
 
 use super::{Decision, Env, finish, wanted};
-use domain::call::{Facts, Mode, Semantics, ToolError, Verdict};
+use domain::call::{Facts, Grant, Mode, Semantics, ToolError, Verdict};
 use domain::digest::Digest;
 use domain::event::{
     ApprovalExpired, ApprovalRefused, ApprovalRequested, Changed, Draft, Event, Fact, PlanReplaced,
@@ -39,6 +39,8 @@ pub struct Judgement {
     pub semantics: Semantics,
     /// What an approval of it must name.
     pub approval_digest: Digest,
+    /// What may be allowed for more than this call.
+    pub offers: Vec<Grant>,
     /// Is there a clearance: an allow, or an ask with a matching approval?
     pub cleared: bool,
     /// The folder's tree now, where the call's changes are told by comparing.
@@ -157,6 +159,7 @@ fn ask(scratch: &mut Scratch, id: &CallId, judgement: Judgement, env: &Env<'_>) 
         facts: judgement.facts,
         digest: judgement.approval_digest,
         valid_ms: env.limits.approval_valid_ms,
+        offers: judgement.offers,
     });
     if !env.attended {
         scratch.push(ApprovalRefused { approval, why: None, nobody: true });

@@ -265,6 +265,7 @@ fn judgement(verdict: Verdict, shown: &[u8], cleared: bool) -> Judgement {
         act: Act::Run,
         can_touch: vec![".".into()],
         cannot_touch: Vec::new(),
+        reach: Vec::new(),
         undo: Undo::No,
         risk: 2,
         exact: "x".into(),
@@ -279,6 +280,7 @@ fn judgement(verdict: Verdict, shown: &[u8], cleared: bool) -> Judgement {
         facts_digest: Digest::of(shown),
         semantics: Semantics::Possible { recovery: Recovery::Manual },
         approval_digest: Digest::of(shown),
+        offers: Vec::new(),
         cleared,
         tree: None,
         interaction: None,
@@ -448,13 +450,16 @@ fn r_pol_04_changed_facts_void_the_yes_and_ask_again() {
     bench.answer(calls(&["tool"]), StopReason::ToolCalls);
     assert_eq!(bench.judge(0, ask(), b"shown", false), "tool/decision approval/requested");
     let (approval, digest) = bench.approval(0);
-    let other = Command::Grant { approval: approval.clone(), digest: Digest::of(b"other") };
+    let other = Command::Grant { approval: approval.clone(), digest: Digest::of(b"other"), offer: None };
     assert_eq!(bench.refuses(other), "approval/changed");
-    assert_eq!(bench.tell(Command::Grant { approval: approval.clone(), digest }), "approval/granted");
-    assert_eq!(bench.refuses(Command::Grant { approval, digest }), "approval/closed");
+    assert_eq!(
+        bench.tell(Command::Grant { approval: approval.clone(), digest, offer: None }),
+        "approval/granted"
+    );
+    assert_eq!(bench.refuses(Command::Grant { approval, digest, offer: None }), "approval/closed");
     assert_eq!(bench.judge(0, ask(), b"changed", false), "tool/decision approval/expired approval/requested");
     let (approval, digest) = bench.approval(0);
-    bench.tell(Command::Grant { approval, digest });
+    bench.tell(Command::Grant { approval, digest, offer: None });
     assert_eq!(bench.judge(0, ask(), b"changed", true), "tool/decision tool/start");
 }
 
@@ -476,7 +481,7 @@ fn r_pol_03_an_approval_lapses_and_a_clock_set_back_is_no_yes() {
     bench.answer(calls(&["tool"]), StopReason::ToolCalls);
     bench.judge(0, ask(), b"shown", false);
     let (approval, digest) = bench.approval(0);
-    let grant = || Command::Grant { approval: approval.clone(), digest };
+    let grant = || Command::Grant { approval: approval.clone(), digest, offer: None };
     let asked = bench.now;
     bench.now = asked + bench.limits.approval_valid_ms;
     assert_eq!(bench.refuses(grant()), "approval/expired");

@@ -8,7 +8,7 @@ use crate::decide::{Judged, Op};
 use crate::input::{Finished, FinishedEnd, Input};
 use crate::perform::{Done, Pieces, trees};
 use crate::shared::{Live, Shared};
-use domain::call::{Effect, Mode, ToolError};
+use domain::call::{Effect, Facts, Mode, ToolError, Undo, Verdict};
 use domain::event::{Changed, EffectList};
 use domain::ids::{CallId, SessionId, StepId};
 use domain::state::{ApprovalState, Call, CallPhase, State};
@@ -77,7 +77,9 @@ fn one(shared: &Arc<Shared>, session: &SessionId, state: &State, call: &Call) ->
         true => trees::cover(shared, &ctx.place, &mut surveyed.facts, &ctx.cancel),
         false => None,
     };
-    let policy = PolicyInput { mode, cage: shared.ports.launcher.cage(), layers: &[] };
+    let cage = shared.ports.launcher.cage();
+    let (grants, read_secrets) = (shared.grants(state), read_secrets(state));
+    let policy = PolicyInput { mode, cage, layers: &[], grants: &grants, read_secrets: &read_secrets };
     let verdict = tools::judge(&checked, &surveyed.facts, &policy);
     // The expiry is the engine's business: a granted approval in the state is one that hasn't lapsed.
     let fresh = Approval::of(&checked, &surveyed.facts, u64::MAX);
@@ -91,6 +93,7 @@ fn one(shared: &Arc<Shared>, session: &SessionId, state: &State, call: &Call) ->
         facts_digest: tools::clear::facts_digest(&surveyed.facts),
         semantics: surveyed.semantics.clone(),
         approval_digest: fresh.digest(),
+        offers: tools::grants::offers(&surveyed.facts, cage),
         cleared,
         tree,
         interaction: checked.interaction().cloned(),
@@ -102,6 +105,37 @@ fn one(shared: &Arc<Shared>, session: &SessionId, state: &State, call: &Call) ->
             Refusal::Denied { .. } | Refusal::NeedsApproval { .. } | Refusal::Mismatch(_) | Refusal::Expired,
         ) => Ok((judgement(false), None)),
     }
+}
+
+/// What would happen with a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Would {
+    /// The policy's word.
+    pub verdict: Verdict,
+    /// What it would touch.
+    pub facts: Facts,
+}
+
+/// Judges a command without running it.
+pub(crate) fn would(
+    shared: &Arc<Shared>,
+    session: &SessionId,
+    state: &State,
+    command: &str,
+) -> Result<Would, ToolError> {
+    let checked =
+        shared.tools.check("run_command", &serde_json::json!({ "command": command }).to_string())?;
+    let call = CallId::from_bits(0);
+    let ctx = ctx(shared, session, state, &call, CancellationToken::new(), Output::None)?;
+    let mut facts = checked.survey(&ctx)?.facts;
+    if facts.undo == Undo::No {
+        // Whether all of it could be undone takes a look at the whole folder; that isn't what is asked.
+        facts.undo = Undo::Partly;
+    }
+    let (grants, read_secrets) = (shared.grants(state), read_secrets(state));
+    let (mode, cage) = (mode(state), shared.ports.launcher.cage());
+    let policy = PolicyInput { mode, cage, layers: &[], grants: &grants, read_secrets: &read_secrets };
+    Ok(Would { verdict: tools::judge(&checked, &facts, &policy), facts })
 }
 
 pub(crate) async fn run(
@@ -222,6 +256,11 @@ fn failed(error: ToolError) -> Finished {
     let text = tools::run::error_text(&error);
     let (changed, kept, seen) = (Changed::default(), BTreeMap::new(), BTreeMap::new());
     Finished { end: FinishedEnd::Failed(error), text, changed, kept, seen }
+}
+
+/// Files with secrets that the session read or wrote.
+fn read_secrets(state: &State) -> Vec<String> {
+    state.seen.keys().filter(|path| tools::path::is_secret(path)).cloned().collect()
 }
 
 /// The session's mode; the strictest where there is none yet.

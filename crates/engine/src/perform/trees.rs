@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use tools::policy::only_looks;
 use tools::revision::{Bounds, changes};
 use tools::{Cleared, Ctx, Place, Settled};
 
@@ -26,7 +27,7 @@ const NAMED: usize = 5;
 /// Does it change more than its own effects can say?
 pub(crate) fn wide(facts: &Facts, mode: Mode) -> bool {
     match facts.act {
-        Act::Run => mode != Mode::Plan,
+        Act::Run => mode != Mode::Plan && !only_looks(facts),
         Act::Delete => facts.words.get("kind").is_some_and(|kind| kind == "folder"),
         Act::Read | Act::Write | Act::Edit | Act::Talk => false,
     }

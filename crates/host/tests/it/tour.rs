@@ -45,17 +45,32 @@ async fn the_tour_shows_a_plan_a_difference_a_command_and_a_summary_in_both_lang
         let edit = open(&client.view).expect("an approval").clone();
         assert_eq!((edit.tool.as_str(), edit.diff.expect("a difference").hunks.len()), ("edit_file", 1));
         let (approval, digest) = (edit.id, edit.digest);
-        rig.call(Command::Approve { session: session.clone(), approval, digest }).await;
+        rig.call(Command::Approve {
+            session: session.clone(),
+            approval,
+            digest,
+            offer: None,
+            lasting: false,
+        })
+        .await;
         client.until(|view| open(view).is_some_and(|approval| approval.tool == "run_command")).await;
         let run = open(&client.view).expect("an approval").clone();
         let (approval, digest) = (run.id, run.digest);
-        rig.call(Command::Approve { session: session.clone(), approval, digest }).await;
+        rig.call(Command::Approve {
+            session: session.clone(),
+            approval,
+            digest,
+            offer: None,
+            lasting: false,
+        })
+        .await;
         client.until(|view| view.activity == Activity::Idle).await;
         let Reply::Changes(changes) = rig.call(Command::Changes { session: session.clone() }).await else {
             panic!()
         };
         let files = changes.files;
-        assert_eq!((files.len(), files[0].path.as_str(), files[0].added), (1, "menu.md", Some(2)));
+        let told: Vec<_> = files.iter().map(|file| (file.path.as_str(), file.added)).collect();
+        assert_eq!(told, [("lines.txt", Some(1)), ("menu.md", Some(2))], "what the command wrote, too");
         let diff = rig
             .call(Command::Diff { session: session.clone(), path: "menu.md".to_owned(), turn: None })
             .await;

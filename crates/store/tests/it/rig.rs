@@ -160,6 +160,7 @@ pub(crate) fn turn_until_asked(n: u128) -> Vec<Draft> {
             facts: facts(),
             digest: Digest::of(b"approval"),
             valid_ms: 1_000,
+            offers: Vec::new(),
         }
         .into()),
     ]
@@ -229,6 +230,7 @@ fn facts() -> Facts {
         act: Act::Run,
         can_touch: vec![".".into()],
         cannot_touch: vec![],
+        reach: Vec::new(),
         undo: Undo::No,
         risk: 2,
         exact: "true".into(),

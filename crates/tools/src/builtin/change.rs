@@ -99,6 +99,7 @@ impl Change {
             exact: can_touch.join(" -> "),
             can_touch,
             cannot_touch: vec!["outside_folder".to_owned(), "network".to_owned()],
+            reach: Vec::new(),
             undo: Undo::Yes,
             risk,
             words,

@@ -166,6 +166,7 @@ impl Doomed {
             exact: path.clone(),
             can_touch: vec![path.clone()],
             cannot_touch: vec!["outside_folder".to_owned(), "network".to_owned()],
+            reach: Vec::new(),
             undo: if whole { Undo::Yes } else { Undo::Partly },
             risk: if self.kind == Kind::Folder { 3 } else { 2 },
             words,

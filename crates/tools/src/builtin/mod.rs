@@ -58,6 +58,7 @@ fn reads(reached: &Reached, exact: String) -> Surveyed {
             act: Act::Read,
             can_touch: reached.names(),
             cannot_touch: ["outside_folder", "network", "writing"].map(str::to_owned).to_vec(),
+            reach: Vec::new(),
             undo: Undo::Yes,
             risk: 1,
             exact,

@@ -7,11 +7,14 @@
 use super::{blocking, object};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
+use crate::command::{Summary, harmless, read, summary};
 use crate::launch::{Ended, Exit, Hold, Order, Reach, Running};
 use crate::limits::{COMMAND_TEXT_BYTES, Limits};
 use crate::network::Outcome;
+use crate::network::{Hosts, NotASite, Site};
 use crate::path::protected_from_commands;
-use crate::policy::Cage;
+use crate::policy::{Cage, WRITING};
+use crate::shell::dialect;
 use crate::shell::env::scrubbed;
 use crate::shell::live::Live;
 use crate::shell::spool::Spool;
@@ -41,6 +44,9 @@ const FILE_BYTES: u64 = 1 << 20;
 /// argument of 128 KB.
 const COMMAND_BYTES: usize = 100 << 10;
 
+/// Most sites one command may name.
+const MAX_SITES: usize = 8;
+
 /// The shell's name for the model.
 const SHELL: &str = if cfg!(windows) { "PowerShell" } else { "bash" };
 
@@ -52,18 +58,21 @@ pub(crate) struct RunCommand(Declared);
 struct Args {
     command: String,
     timeout_ms: Option<u64>,
+    #[serde(default)]
+    sites: Vec<String>,
 }
 
 impl Default for RunCommand {
     fn default() -> Self {
         let properties = json!({
             "command": {"type": "string", "minLength": 1, "description": format!("Run by {SHELL} in the folder, e.g. \"ls\".")},
+            "sites": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_SITES, "description": "Hosts it needs on the network, e.g. [\"registry.npmjs.org\"]; the person is asked."},
             "timeout_ms": {"type": "integer", "minimum": 1, "description": "Default 120000, at most 600000."}
         });
         Self(Declared {
             name: "run_command",
-            version: 1,
-            description: "Run a shell command. No network, input or state kept between calls; background processes are stopped when it ends. Not for reading or editing files.",
+            version: 2,
+            description: "Run a shell command. No other network, input or state kept between calls; background processes are stopped when it ends. Not for reading or editing files.",
             schema: object(properties, &["command"]),
             concurrency: Concurrency::Exclusive,
             view: View::Terminal,
@@ -90,28 +99,38 @@ impl Tool for RunCommand {
                 "Write it to a file with write_file and run that.",
             ));
         }
+        let reach = sites(&args.sites, ctx)?;
         let cage = ctx.launcher.cage();
-        let cannot_touch: &[&str] = match cage {
-            Cage::Full => &["outside_folder", "network", "other_programs"],
-            Cage::Partial => &["outside_folder", "network"],
-            Cage::None => &[],
-        };
-        let time_ms = self.time_ms(call, &ctx.limits);
+        let reading = read(&args.command, dialect());
+        let seen = summary(&reading);
+        let secret = seen.files.iter().any(|path| crate::path::is_secret(path));
+        let looks = cage != Cage::None && reach.is_empty() && !secret && harmless(&reading).is_some();
+        let mut cannot_touch = held_back(cage);
+        if looks {
+            cannot_touch.push(WRITING);
+        }
+        cannot_touch.retain(|one| reach.is_empty() || *one != "network");
+        let mut words = words_of(&seen);
+        words.insert("command".to_owned(), args.command.clone());
+        words.insert("time_ms".to_owned(), self.time_ms(call, &ctx.limits).to_string());
+        let grave = cage == Cage::None || seen.publishes || !seen.protected.is_empty();
         let facts = Facts {
             act: Act::Run,
-            can_touch: vec![".".to_owned()],
-            cannot_touch: cannot_touch.iter().map(|one| (*one).to_owned()).collect(),
-            undo: Undo::No,
-            risk: if cage == Cage::None { 3 } else { 2 },
-            words: BTreeMap::from([
-                ("command".to_owned(), args.command.clone()),
-                ("time_ms".to_owned(), time_ms.to_string()),
-            ]),
+            can_touch: if looks { Vec::new() } else { vec![".".to_owned()] },
+            cannot_touch: cannot_touch.into_iter().map(str::to_owned).collect(),
+            reach,
+            undo: if looks { Undo::Yes } else { Undo::No },
+            risk: if looks { 1 } else { 2 + u8::from(grave) },
+            words,
             depends_on: named_files(&args.command, ctx),
             exact: args.command,
             proposed: None,
         };
-        Ok(Surveyed { facts, semantics: Semantics::Possible { recovery: Recovery::Manual } })
+        let semantics = match looks {
+            true => Semantics::None { retry: true },
+            false => Semantics::Possible { recovery: Recovery::Manual },
+        };
+        Ok(Surveyed { facts, semantics })
     }
 
     fn time_ms(&self, call: &Checked, limits: &Limits) -> u64 {
@@ -120,9 +139,9 @@ impl Tool for RunCommand {
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
-        let (args, hold) = (call.call().typed::<Args>(), call.hold());
+        let (args, hold, reach) = (call.call().typed::<Args>(), call.hold(), reach(call.facts()));
         let seen_by = if call.is_approved() { SeenBy::Person } else { SeenBy::Nobody };
-        blocking(ctx, move |ctx| run(&order(&args?.command, hold, seen_by, &ctx), &ctx))
+        blocking(ctx, move |ctx| run(&order(&args?.command, hold, reach?, seen_by, &ctx), &ctx))
     }
 }
 
@@ -150,7 +169,78 @@ enum SeenBy {
     Nobody,
 }
 
-fn order(command: &str, hold: Hold, seen_by: SeenBy, ctx: &Ctx) -> Order {
+/// The sites a call names, each in its one spelling.
+fn sites(named: &[String], ctx: &Ctx) -> Result<Vec<String>, ToolError> {
+    let mut sites = Vec::new();
+    for name in named {
+        let site: Site = name.parse().map_err(|error: NotASite| {
+            let message = format!("{} can't be reached: {error}", crate::path::shown(name));
+            failed(
+                "command/site",
+                message,
+                "Name public hosts, e.g. \"example.com\" or \"example.com:8443\".",
+            )
+        })?;
+        sites.push(site.to_string());
+    }
+    sites.sort();
+    sites.dedup();
+    if !sites.is_empty() && !ctx.launcher.can_reach_hosts() {
+        return Err(failed(
+            "command/no_network",
+            "on this machine commands can't be let onto the network host by host, so they get none",
+            "Do without the network, or ask the person to run it.",
+        ));
+    }
+    Ok(sites)
+}
+
+/// What the facts say may be reached.
+fn reach(facts: &Facts) -> Result<Reach, ToolError> {
+    if facts.reach.is_empty() {
+        return Ok(Reach::Nothing);
+    }
+    let sites: Result<Hosts, NotASite> = facts.reach.iter().map(|site| site.parse::<Site>()).collect();
+    sites.map(Reach::Hosts).map_err(|error| failed("command/site", error.to_string(), ""))
+}
+
+/// What the cage keeps every command from.
+fn held_back(cage: Cage) -> Vec<&'static str> {
+    match cage {
+        Cage::Full => vec!["outside_folder", "network", "other_programs"],
+        Cage::Partial => vec!["outside_folder", "network"],
+        Cage::None => Vec::new(),
+    }
+}
+
+/// What its text says, for the card: nothing of it is a promise.
+fn words_of(seen: &Summary) -> BTreeMap<String, String> {
+    let doubts: Vec<String> = seen
+        .doubts
+        .iter()
+        .filter_map(|why| serde_json::to_value(why.doubt).ok()?.as_str().map(str::to_owned))
+        .collect();
+    let lists = [
+        ("programs", &seen.programs),
+        ("writes", &seen.writes),
+        ("hosts", &seen.hosts),
+        ("protected", &seen.protected),
+        ("doubts", &doubts),
+    ];
+    let flags = [
+        ("deletes", seen.deletes),
+        ("publishes", seen.publishes),
+        ("interprets", seen.interprets),
+        ("outside", seen.outside),
+    ];
+    let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
+    let lists = lists.map(|(name, list)| (name.to_owned(), list.join("\n")));
+    let flags =
+        flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| (name.to_owned(), "true".to_owned()));
+    lists.chain(flags).collect()
+}
+
+fn order(command: &str, hold: Hold, reach: Reach, seen_by: SeenBy, ctx: &Ctx) -> Order {
     let (program, args) = shell(command);
     Order {
         program,
@@ -166,7 +256,7 @@ fn order(command: &str, hold: Hold, seen_by: SeenBy, ctx: &Ctx) -> Order {
             SeenBy::Person => Vec::new(),
             SeenBy::Nobody => protected_from_commands().map(|path| ctx.place.path().join(path)).collect(),
         },
-        reach: Reach::Nothing,
+        reach,
         hold,
     }
 }

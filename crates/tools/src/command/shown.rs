@@ -54,6 +54,14 @@ pub enum WarningKind {
     Long,
 }
 
+impl WarningKind {
+    /// Does it hide something from the eye?
+    #[must_use]
+    pub fn hides(self) -> bool {
+        !matches!(self, Self::Gap | Self::Long)
+    }
+}
+
 /// The text as it is shown, with its warnings.
 #[must_use]
 pub fn shown(text: &str) -> Shown {

@@ -7,3 +7,9 @@ pub(crate) mod clean;
 pub(crate) mod env;
 pub(crate) mod live;
 pub(crate) mod spool;
+
+/// What commands are written in here.
+#[must_use]
+pub(crate) fn dialect() -> crate::command::Dialect {
+    if cfg!(windows) { crate::command::Dialect::PowerShell } else { crate::command::Dialect::Bash }
+}

@@ -251,7 +251,7 @@ fn each_tool_declares_how_it_is_run_and_shown() {
     edit_file v2 Parallel Diff
     list_files v1 Parallel Plain
     read_file v1 Parallel Plain
-    run_command v1 Exclusive Terminal
+    run_command v2 Exclusive Terminal
     search_files v1 Parallel Plain
     update_plan v1 Exclusive Plain
     write_file v1 Parallel Diff
@@ -393,8 +393,10 @@ fn i16_secrets_stand_in_no_result() {
     let wrong = json!({"path": "k.conf", "old_text": "KEY=hunter2hunter3", "new_text": "x"});
     let near = rig.error("edit_file", wrong);
     assert!(near.suggestion.is_some_and(|text| text.contains("KEY=[secret removed]")));
-    let run = rig
-        .call("run_command", json!({"command": "cat k.conf; base64 k.conf; printf 'hunter2\\033[0mhunter2'"}));
+    let run = rig.call(
+        "run_command",
+        json!({"command": "cat k.conf; base64 k.conf; printf 'hunter2\\033[0mhunter2'"}),
+    );
     assert!(!run.text.contains("hunter2hunter2") && !run.value.to_string().contains("hunter2hunter2"));
     let kept = rig.ctx.blobs.get(&run.blobs[0]).unwrap();
     assert!(!String::from_utf8(kept).unwrap().contains("hunter2hunter2"), "the kept output has none either");

@@ -21,3 +21,4 @@ mod deleting;
 mod editing;
 mod files;
 mod flow;
+mod granted;

@@ -96,7 +96,7 @@ fn a01_commands_of_any_shape_ask_unless_they_run_caged_in_auto() {
         "find . -exec sh -c id \\;",
         "sed -n '1e id' x",
         "LD_PRELOAD=./e.so ls",
-        "ls",
+        "ls > listing",
     ];
     for command in commands {
         for (mode, expect) in [(Mode::Ask, "ask"), (Mode::Edit, "ask"), (Mode::Auto, "allow")] {
@@ -173,6 +173,7 @@ fn layers_only_narrow_and_a_denial_is_never_lifted() {
         tool: None,
         act: None,
         under: Some("secret".into()),
+        command: None,
         containing: None,
         word,
     };
@@ -192,6 +193,7 @@ fn layers_only_narrow_and_a_denial_is_never_lifted() {
         tool: Some("run_command".into()),
         act: None,
         under: None,
+        command: None,
         containing: Some("push".into()),
         word: Word::Deny("not pushing".into()),
     };
@@ -228,7 +230,7 @@ fn a22_any_difference_asks_again() {
     check_approval(|_, _, _| {}, 999, Ok("approved"));
     check_approval(|_, args, _| args["command"] = json!("sh run.sh "), 0, Err(&void("arguments")));
     check_approval(|_, args, _| args["timeout_ms"] = json!(5), 0, Err(&void("arguments")));
-    check_approval(|_, _, approval| approval.version = 2, 0, Err(&void("version")));
+    check_approval(|_, _, approval| approval.version = 7, 0, Err(&void("version")));
     check_approval(|_, _, approval| approval.tool = "write_file".into(), 0, Err(&void("tool")));
     check_approval(|rig, _, _| rig.put("run.sh", b"rm -rf ."), 0, Err(&void("facts")));
     check_approval(|_, _, _| {}, 1_000, Err("the approval has expired"));
@@ -238,6 +240,7 @@ fn a22_any_difference_asks_again() {
         tool: None,
         act: None,
         under: None,
+        command: None,
         containing: None,
         word: Word::Deny("since then".into()),
     };
@@ -317,9 +320,9 @@ fn facts_promise_only_what_the_cage_enforces() {
         (Cage::None, vec![]),
     ] {
         rig.ctx.launcher = std::sync::Arc::new(Caged(cage));
-        let facts = rig.survey("run_command", &json!({"command": "ls"})).unwrap().facts;
+        let facts = rig.survey("run_command", &json!({"command": "make"})).unwrap().facts;
         assert_eq!(facts.cannot_touch, expect, "{cage:?}");
-        let call = rig.check("run_command", &json!({"command": "ls"}));
+        let call = rig.check("run_command", &json!({"command": "make"}));
         let approval = Approval::of(&call, &facts, 10);
         let cleared =
             clear(&call, call.survey(&rig.ctx).unwrap(), &rig.policy(), Some(&approval), 0).unwrap();
@@ -329,7 +332,7 @@ fn facts_promise_only_what_the_cage_enforces() {
             "uncaged only where there is no cage"
         );
     }
-    let failed = rig.call("run_command", json!({"command": "ls"}));
+    let failed = rig.call("run_command", json!({"command": "make"}));
     assert_eq!(failed.text, "Error (command/not_started): there is none");
 }
 

@@ -10,8 +10,9 @@ use crate::tool::{Bin, Ctx, Output};
 use crate::{
     BlobSink, Cages, Checked, Finished, Limits, Place, Registry, Surveyed, Visibility, Visible, run,
 };
-use domain::call::{Mode, ToolError, Verdict};
+use domain::call::{Grant, Mode, ToolError, Verdict};
 use domain::digest::Digest;
+use domain::ids::GrantId;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -48,6 +49,8 @@ pub(crate) struct Rig {
     pub(crate) mode: Mode,
     pub(crate) cage: Option<Cage>,
     pub(crate) layers: Vec<Layer>,
+    pub(crate) grants: Vec<(GrantId, Grant)>,
+    pub(crate) read_secrets: Vec<String>,
 }
 
 impl Rig {
@@ -78,7 +81,16 @@ impl Rig {
             output: Output::None,
         };
         let visible = registry.visible(&Visibility::default());
-        Self { outside, ctx, visible, mode: Mode::Edit, cage: None, layers: Vec::new() }
+        Self {
+            outside,
+            ctx,
+            visible,
+            mode: Mode::Edit,
+            cage: None,
+            layers: Vec::new(),
+            grants: Vec::new(),
+            read_secrets: Vec::new(),
+        }
     }
 
     /// A rig whose folder holds these files.
@@ -130,7 +142,13 @@ impl Rig {
 
     pub(crate) fn policy(&self) -> PolicyInput<'_> {
         let cage = self.cage.unwrap_or_else(|| self.ctx.launcher.cage());
-        PolicyInput { mode: self.mode, cage, layers: &self.layers }
+        PolicyInput {
+            mode: self.mode,
+            cage,
+            layers: &self.layers,
+            grants: &self.grants,
+            read_secrets: &self.read_secrets,
+        }
     }
 
     pub(crate) fn check(&self, name: &str, args: &Value) -> Checked {

@@ -74,7 +74,31 @@ approval: string,
 /**
  * The digest shown with it.
  */
-digest: string, } } | { "name": "refuse", "args": { 
+digest: string, 
+/**
+ * Allow this one of its offers, too, by its place.
+ */
+offer: number | null, 
+/**
+ * Always in this folder instead of for this session only.
+ */
+lasting: boolean, } } | { "name": "permissions" } | { "name": "revoke", "args": { 
+/**
+ * The grant.
+ */
+grant: string, 
+/**
+ * Its session, where it has one.
+ */
+session: string | null, } } | { "name": "what_if", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * The command.
+ */
+command: string, } } | { "name": "refuse", "args": { 
 /**
  * The session.
  */

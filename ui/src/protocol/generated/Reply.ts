@@ -3,12 +3,14 @@ import type { AppInfo } from "./AppInfo";
 import type { Changes } from "./Changes";
 import type { FileDiff } from "./FileDiff";
 import type { Folder } from "./Folder";
+import type { Permissions } from "./Permissions";
 import type { Provider } from "./Provider";
 import type { SessionSummary } from "./SessionSummary";
 import type { SessionView } from "./SessionView";
 import type { Settings } from "./Settings";
 import type { ThreeWay } from "./ThreeWay";
 import type { UndoPreview } from "./UndoPreview";
+import type { WhatIf } from "./WhatIf";
 
 /**
  * Answers to commands.
@@ -25,4 +27,4 @@ message: string,
 /**
  * Where.
  */
-seq: number, } } | { "kind": "changes", "value": Changes } | { "kind": "undo_preview", "value": UndoPreview } | { "kind": "three_way", "value": ThreeWay } | { "kind": "diff", "value": FileDiff } | { "kind": "providers", "value": Array<Provider> } | { "kind": "settings", "value": Settings };
+seq: number, } } | { "kind": "changes", "value": Changes } | { "kind": "undo_preview", "value": UndoPreview } | { "kind": "three_way", "value": ThreeWay } | { "kind": "permissions", "value": Permissions } | { "kind": "what_if", "value": WhatIf } | { "kind": "diff", "value": FileDiff } | { "kind": "providers", "value": Array<Provider> } | { "kind": "settings", "value": Settings };

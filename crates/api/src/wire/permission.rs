@@ -1,0 +1,100 @@
+//! What is allowed without asking, and why: rules, grants, and what would happen if.
+
+use super::store::Folder;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// Something that may be allowed for more than one call. The cage and the handles enforce its scope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Offer {
+    /// Creating and changing files below this path; `.` is the whole folder.
+    Write {
+        /// The path.
+        under: String,
+    },
+    /// Deleting below this path.
+    Delete {
+        /// The path.
+        under: String,
+    },
+    /// Commands that begin with these words, without internet, in the folder only.
+    Command {
+        /// The program and the words after it.
+        words: Vec<String>,
+        /// Only this very command.
+        exact: bool,
+    },
+    /// All commands, without internet, in the folder only.
+    Commands,
+    /// Commands may reach this site, `host:port`. Whatever a command can read could be sent there.
+    Site {
+        /// The site.
+        site: String,
+    },
+}
+
+/// Everything that was allowed for more than one call, and what holds by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Permissions {
+    /// What was allowed, newest first.
+    pub grants: Vec<GrantView>,
+    /// The cage's strength here: `full`, `partial` or `none`.
+    pub cage: String,
+    /// Can commands be let onto the network host by host here?
+    pub hosts: bool,
+    /// What each mode does by itself.
+    pub rules: Vec<ModeRule>,
+}
+
+/// Something that was allowed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct GrantView {
+    /// Its id.
+    pub id: String,
+    /// What.
+    pub what: Offer,
+    /// Where it holds.
+    pub folder: Folder,
+    /// The session it ends with; null holds always in that folder.
+    pub session: Option<String>,
+    /// That session's name.
+    pub session_title: Option<String>,
+    /// When it was given, UTC ms.
+    #[ts(type = "number")]
+    pub given: u64,
+    /// When something last ran by it, UTC ms; null is never, or not in a session that is still there.
+    #[ts(type = "number | null")]
+    pub used: Option<u64>,
+}
+
+/// What a mode does by itself with a kind of act.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ModeRule {
+    /// The mode.
+    pub mode: super::command::Mode,
+    /// `read`, `write`, `delete`, `run`, `network`, `secret` or `protected`.
+    pub act: String,
+    /// `allow`, `ask` or `deny`.
+    pub verdict: String,
+}
+
+/// What would happen with a command now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct WhatIf {
+    /// `allow`, `ask` or `deny`.
+    pub verdict: String,
+    /// The rule that says so, such as `builtin/looks`, `mode/ask`, `grant/gra_…`.
+    pub rule: String,
+    /// Is it held so that it can't write anything?
+    pub read_only: bool,
+    /// Why it isn't understood, as codes; empty when it is.
+    pub doubts: Vec<String>,
+    /// Programs it starts.
+    pub programs: Vec<String>,
+}

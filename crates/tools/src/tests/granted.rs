@@ -1,0 +1,224 @@
+//! What a person allowed for more than one call: what it covers, what it never does, and what is offered.
+
+use super::rig::Rig;
+use crate::clear::clear;
+use crate::command::Pattern;
+use crate::grants::offers;
+use crate::launch::Hold;
+use crate::policy::{Cage, Layer, Rule, Word, judge};
+use domain::call::{Facts, Grant, Mode, Undo, Verdict};
+use domain::ids::GrantId;
+use serde_json::json;
+
+/// A command's facts as they are once a revision was taken.
+fn command(rig: &Rig, text: &str) -> Facts {
+    let mut facts = rig.survey("run_command", &json!({ "command": text })).unwrap().facts;
+    facts.undo = Undo::Yes;
+    facts
+}
+
+fn word(rig: &Rig, text: &str) -> &'static str {
+    let call = rig.check("run_command", &json!({ "command": text }));
+    match judge(&call, &command(rig, text), &rig.policy()) {
+        Verdict::Allow { .. } => "allow",
+        Verdict::Ask { .. } => "ask",
+        Verdict::Deny { .. } => "deny",
+    }
+}
+
+fn granted(grants: &[Grant]) -> Rig {
+    let mut rig = Rig::with(&[("p/a.txt", b"a\n")]);
+    rig.mode = Mode::Ask;
+    rig.cage = Some(Cage::Full);
+    rig.grants =
+        grants.iter().cloned().enumerate().map(|(n, grant)| (GrantId::from_bits(n as u128), grant)).collect();
+    rig
+}
+
+fn kind(words: &str) -> Grant {
+    Grant::Command { words: words.split(' ').map(str::to_owned).collect(), exact: false }
+}
+
+fn exact(words: &[&str]) -> Grant {
+    Grant::Command { words: words.iter().map(|word| (*word).to_owned()).collect(), exact: true }
+}
+
+#[test]
+fn a07_a_line_asks_nothing_when_every_part_of_it_is_allowed() {
+    let rig = granted(&[kind("cargo test")]);
+    assert_eq!(
+        word(&rig, "cd p && git diff --name-only | head -3"),
+        "ask",
+        "git after cd obeys another folder"
+    );
+    assert_eq!(word(&rig, "ls p && cat p/a.txt | head -3"), "allow");
+    assert_eq!(word(&rig, "ls p && cargo test | head -3"), "allow");
+    assert_eq!(word(&rig, "ls p && cargo test | head -3 && rm p/a.txt"), "ask");
+    assert_eq!(word(&rig, "cargo run"), "ask");
+}
+
+#[test]
+fn a02_an_interpreter_is_granted_for_its_very_words_alone() {
+    let rig = granted(&[exact(&["python3", "-c", "print(1)"])]);
+    assert_eq!(word(&rig, "python3 -c 'print(1)'"), "allow");
+    assert_eq!(word(&rig, "python3 -c 'import os; os.remove(\"p/a.txt\")'"), "ask");
+    assert_eq!(word(&rig, "env A=1 python3 x"), "ask");
+    // A rule that somebody wrote for the whole interpreter covers nothing.
+    assert_eq!(word(&granted(&[kind("python3")]), "python3 -c 'print(1)'"), "ask");
+}
+
+#[test]
+fn a06_a_denied_command_is_denied_in_any_dress() {
+    let mut rig = granted(&[Grant::Commands]);
+    let rule = Rule {
+        name: "no-push".into(),
+        tool: None,
+        act: None,
+        under: None,
+        command: Pattern::kind("git push"),
+        containing: None,
+        word: Word::Deny("nothing is pushed from here".into()),
+    };
+    rig.layers = vec![Layer { origin: "user".into(), rules: vec![rule] }];
+    for mode in [Mode::Ask, Mode::Edit, Mode::Auto] {
+        rig.mode = mode;
+        for text in
+            ["git push", "git -C p push", "git --no-pager push", "env X=1 git push", "bash -c 'git push'"]
+        {
+            assert_eq!(word(&rig, text), "deny", "{text}");
+        }
+        assert_eq!(word(&rig, "x=push; git $x"), "ask", "what can't be told is asked, in every mode");
+    }
+}
+
+#[test]
+fn what_only_looks_runs_unasked_and_can_not_write() {
+    for mode in [Mode::Ask, Mode::Edit, Mode::Plan, Mode::Auto] {
+        let mut rig = granted(&[]);
+        rig.mode = mode;
+        let call = rig.check("run_command", &json!({"command": "cat p/a.txt"}));
+        let surveyed = call.survey(&rig.ctx).unwrap();
+        let cleared = clear(&call, surveyed, &rig.policy(), None, 0).unwrap();
+        assert_eq!((cleared.hold(), cleared.semantics().has_effects()), (Hold::ReadOnly, false), "{mode:?}");
+    }
+    let mut rig = granted(&[]);
+    rig.cage = Some(Cage::None);
+    let facts =
+        Facts { cannot_touch: Vec::new(), can_touch: vec![".".into()], ..command(&rig, "cat p/a.txt") };
+    let call = rig.check("run_command", &json!({"command": "cat p/a.txt"}));
+    assert!(matches!(judge(&call, &facts, &rig.policy()), Verdict::Ask { .. }), "no cage, no promise");
+}
+
+#[test]
+fn a_grant_covers_nothing_protected_published_deleted_or_beyond_undo() {
+    let rig = granted(&[Grant::Commands, Grant::Write { under: ".".into() }]);
+    assert_eq!(word(&rig, "make all"), "allow");
+    assert_eq!(word(&rig, "rm p/a.txt"), "ask", "deleting is a permission of its own");
+    assert_eq!(word(&rig, "git push"), "ask");
+    assert_eq!(word(&rig, "cp p/a.txt AGENTS.md"), "ask");
+    let call = rig.check("run_command", &json!({"command": "make all"}));
+    let beyond = Facts { undo: Undo::No, ..command(&rig, "make all") };
+    assert!(matches!(judge(&call, &beyond, &rig.policy()), Verdict::Ask { .. }));
+    let mut caged = granted(&[Grant::Commands]);
+    caged.cage = Some(Cage::None);
+    assert_eq!(word(&caged, "make all"), "ask", "without a cage no session grants");
+    let verdict = rig.judge("write_file", &json!({"path": ".git/hooks/x", "content": "x"}));
+    assert!(matches!(verdict, Verdict::Ask { .. }));
+    let deleting = granted(&[Grant::Commands, Grant::Delete { under: ".".into() }]);
+    assert_eq!(word(&deleting, "rm p/a.txt"), "allow");
+}
+
+#[test]
+fn a_path_grant_ends_at_its_path() {
+    let rig = granted(&[Grant::Write { under: "p".into() }, Grant::Delete { under: "p".into() }]);
+    let allows = |tool: &str, path: &str| {
+        let args = if tool == "write_file" {
+            json!({"path": path, "content": "x"})
+        } else {
+            json!({ "path": path })
+        };
+        matches!(rig.judge(tool, &args), Verdict::Allow { .. })
+    };
+    rig.put("pp/a.txt", b"a");
+    assert!(
+        allows("write_file", "p/b.txt")
+            && allows("write_file", "p/deep/b.txt")
+            && allows("delete_path", "p/a.txt")
+    );
+    assert!(
+        !allows("write_file", "b.txt")
+            && !allows("write_file", "pp/b.txt")
+            && !allows("delete_path", "pp/a.txt")
+    );
+}
+
+#[test]
+fn a43_a_secret_is_read_by_asking_and_then_nothing_goes_out_unasked() {
+    let mut rig = granted(&[Grant::Commands, Grant::Site { site: "example.com:443".into() }]);
+    rig.put(".env", b"KEY=1\n");
+    rig.mode = Mode::Auto;
+    assert!(
+        matches!(rig.judge("read_file", &json!({"path": ".env"})), Verdict::Ask { rule } if rule == "builtin/secret:.env")
+    );
+    let facts = command(&rig, "cat .env");
+    assert!(!crate::policy::only_looks(&facts), "a command that names it isn't free either");
+    let out = Facts { reach: vec!["example.com:443".into()], ..command(&rig, "make upload") };
+    let call = rig.check("run_command", &json!({"command": "make upload"}));
+    assert!(matches!(judge(&call, &out, &rig.policy()), Verdict::Allow { .. }), "granted");
+    rig.read_secrets = vec![".env".into()];
+    let verdict = judge(&call, &out, &rig.policy());
+    assert!(
+        matches!(verdict, Verdict::Ask { rule } if rule == "builtin/taint:.env"),
+        "a53 and the file is named"
+    );
+}
+
+#[test]
+fn the_network_asks_in_every_mode_unless_that_very_site_is_granted() {
+    let args = |site: &str| json!({"command": "make fetch", "sites": [site]});
+    for mode in [Mode::Ask, Mode::Edit, Mode::Auto] {
+        let mut rig = granted(&[Grant::Commands]);
+        rig.mode = mode;
+        let call = rig.check("run_command", &args("Example.com"));
+        let facts = Facts { undo: Undo::Yes, ..call.survey(&rig.ctx).unwrap().facts };
+        assert_eq!(facts.reach, ["example.com:443"]);
+        assert!(!facts.cannot_touch.contains(&"network".to_owned()), "no promise that isn't kept");
+        assert!(matches!(judge(&call, &facts, &rig.policy()), Verdict::Ask { .. }), "{mode:?}");
+        rig.grants.push((GrantId::from_bits(9), Grant::Site { site: "example.com:443".into() }));
+        assert!(matches!(judge(&call, &facts, &rig.policy()), Verdict::Allow { .. }), "{mode:?}");
+        let other = Facts { reach: vec!["example.com:8443".into()], ..facts };
+        assert!(matches!(judge(&call, &other, &rig.policy()), Verdict::Ask { .. }), "{mode:?}");
+    }
+    let rig = granted(&[]);
+    for site in ["127.0.0.1", "localhost", "169.254.169.254", "http://x"] {
+        assert_eq!(rig.error("run_command", args(site)).code, "command/site", "{site}");
+    }
+}
+
+#[test]
+fn what_is_offered_is_narrow_first_and_covers_the_call_it_is_offered_with() {
+    let rig = granted(&[]);
+    #[track_caller]
+    fn check(rig: &Rig, text: &str, expect: &[Grant]) {
+        let facts = command(rig, text);
+        let offered = offers(&facts, Cage::Full);
+        assert_eq!(offered, expect, "{text}");
+        for grant in offered {
+            let again = granted(&[grant]);
+            assert_eq!(word(&again, text), "allow", "{text}");
+        }
+        assert_eq!(offers(&facts, Cage::None), [], "no cage, no offer");
+        assert_eq!(offers(&Facts { undo: Undo::No, ..facts }, Cage::Full), []);
+    }
+    check(&rig, "cargo test --lib", &[kind("cargo test"), Grant::Commands]);
+    check(&rig, "ls && npm run build", &[kind("npm run build"), Grant::Commands]);
+    check(&rig, "python3 tool.py", &[exact(&["python3", "tool.py"]), Grant::Commands]);
+    check(&rig, "make > out.txt", &[Grant::Commands]);
+    check(&rig, "rm p/a.txt", &[]);
+    check(&rig, "git push", &[]);
+    let write = |path: &str| {
+        offers(&rig.survey("write_file", &json!({"path": path, "content": "x"})).unwrap().facts, Cage::Full)
+    };
+    assert_eq!(write("p/b.txt"), [Grant::Write { under: "p".into() }]);
+    assert_eq!(write("AGENTS.md"), []);
+}
