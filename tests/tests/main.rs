@@ -4,6 +4,7 @@
 
 mod closing;
 mod crash;
+mod grants;
 mod play;
 mod rebuild;
 mod recovery;

@@ -66,7 +66,7 @@ impl Default for RunCommand {
     fn default() -> Self {
         let properties = json!({
             "command": {"type": "string", "minLength": 1, "description": format!("Run by {SHELL} in the folder, e.g. \"ls\".")},
-            "sites": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_SITES, "description": "Hosts it needs on the network, e.g. [\"registry.npmjs.org\"]; the person is asked."},
+            "sites": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_SITES, "description": "Hosts it needs on the network, e.g. [\"example.com\"]; the person is asked."},
             "timeout_ms": {"type": "integer", "minimum": 1, "description": "Default 120000, at most 600000."}
         });
         Self(Declared {
