@@ -88,5 +88,6 @@ export const SCREENS: readonly Screen[] = [
     },
   },
   { name: 'models and keys', query: 'problem=1', go: settings(0) },
-  { name: 'appearance', query: '', go: settings(1) },
+  { name: 'permissions', query: '', go: settings(1) },
+  { name: 'appearance', query: '', go: settings(2) },
 ];

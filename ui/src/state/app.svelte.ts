@@ -10,12 +10,13 @@ import type { Notification } from '../protocol/generated/Notification';
 import { Changes } from './changes.svelte';
 import { Drafts } from './drafts.svelte';
 import { LiveSession } from './live.svelte';
+import { Permissions } from './permissions.svelte';
 import { Providers } from './providers.svelte';
 import { SessionList } from './sessions.svelte';
 import { SettingsState } from './settings.svelte';
 import { Undoing } from './undoing.svelte';
 
-export type SettingsPage = 'models' | 'look';
+export type SettingsPage = 'models' | 'permissions' | 'look';
 export type Place =
   | { view: 'welcome' }
   | { view: 'session'; id: string }
@@ -26,6 +27,7 @@ export class App {
   readonly settings: SettingsState;
   readonly sessions = new SessionList();
   readonly providers: Providers;
+  readonly permissions: Permissions;
   readonly drafts: Drafts;
   info: AppInfo | null = $state.raw(null);
   folders: Folder[] = $state.raw([]);
@@ -44,6 +46,7 @@ export class App {
     this.backend = backend;
     this.settings = new SettingsState(backend, preferred);
     this.providers = new Providers(backend);
+    this.permissions = new Permissions(backend);
     this.drafts = new Drafts(storage);
   }
 

@@ -108,11 +108,10 @@ export class LiveSession {
     return this.#tell({ name: 'remove_message', args: { session: this.id, message } });
   }
 
-  approve(approval: string, digest: string): Promise<boolean> {
-    return this.#tell({
-      name: 'approve',
-      args: { session: this.id, approval, digest, offer: null, lasting: false },
-    });
+  /** Says yes to one call; with the place of an offer, to all that this offer names, for the session or for good. */
+  approve(approval: string, digest: string, more: More | null = null): Promise<boolean> {
+    const { offer, lasting } = more ?? { offer: null, lasting: false };
+    return this.#tell({ name: 'approve', args: { session: this.id, approval, digest, offer, lasting } });
   }
 
   refuse(approval: string, why: string): Promise<boolean> {

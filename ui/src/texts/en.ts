@@ -3,6 +3,7 @@
 // Facts and codes come from the engine; here they get words. Words say what happens to the person's things: no names
 // of tools, no ids, no stack traces. Taking back is promised for changes of files only, never for something sent.
 import { changes, undo } from './en.changes';
+import { offers, permissions } from './en.permissions';
 
 export const en = {
   lang: 'en',
@@ -25,6 +26,7 @@ export const en = {
     },
   },
   list: {
+    end: '.',
     stop: '. ',
     comma: ', ',
     and: (items: string, last: string) => `${items} and ${last}`,
@@ -244,6 +246,7 @@ export const en = {
     noWhy: 'The model gave no reason.',
     where: 'Where',
     inFolder: (name: string) => `In the folder ${name}.`,
+    reach: (sites: string) => `It goes online to ${sites} and nowhere else.`,
     atPath: (path: string, name: string) => `${path}, in the folder ${name}.`,
     canTouch: 'Can touch',
     wholeFolder: 'Anything in the folder.',
@@ -274,6 +277,18 @@ export const en = {
       yes: 'Can be undone.',
       partly: 'Can be undone in part.',
       no: 'Can’t be undone.',
+    },
+    notCovered: (paths: string) => `Not covered: ${paths}`,
+    notCoveredAll: 'Nothing in the folder is covered.',
+    warnings: {
+      control: 'It holds control characters, shown as ⟨codes⟩.',
+      direction: 'It holds characters that turn the direction of writing, shown as ⟨codes⟩.',
+      invisible: 'It holds invisible characters, shown as ⟨codes⟩.',
+      space: 'It holds characters that look like spaces, shown as ⟨codes⟩.',
+      look_alike: 'It holds letters that look like others, shown as ⟨codes⟩.',
+      marker: 'It holds the marks ⟨ ⟩ that are used here for codes.',
+      gap: 'It holds long gaps. Read it to its end.',
+      long: 'It is long. Read it to its end.',
     },
     colon: ': ',
     exactRun: 'Exactly what will run',
@@ -409,11 +424,14 @@ export const en = {
   },
   changes,
   undo,
+  offers,
+  permissions,
   settings: {
     title: 'Settings',
     back: 'Back',
     showList: 'Show settings list',
     models: 'Models and keys',
+    permissions: 'Permissions',
     look: 'Appearance and language',
     saved: 'Saved',
   },
@@ -503,6 +521,9 @@ export const en = {
     'store/taken_over': 'Another Daybook writes the record now. Go on in that one.',
     'approval/changed': 'It is no longer what was shown. Look at the new request.',
     'approval/closed': 'This is no longer asked.',
+    'approval/offer': 'That wasn’t offered with this request. Look at it again.',
+    'grant/unknown': 'This permission was revoked already.',
+    'grant/count': 'Too many permissions are in force. Revoke some first.',
     'folder/busy': 'Another session is writing in this folder.',
     'folder/missing': 'The folder isn’t there any more.',
     'restore/busy': 'Work is going on here. Stop it first, then undo.',

@@ -4,6 +4,7 @@
 import type { Texts } from './en';
 import { spaced } from './spacing';
 import { changes, undo } from './zh.changes';
+import { offers, permissions } from './zh.permissions';
 
 export const zh: Texts = {
   lang: 'zh-CN',
@@ -26,6 +27,7 @@ export const zh: Texts = {
     },
   },
   list: {
+    end: '。',
     stop: '。',
     comma: '、',
     and: (items, last) => `${items} 和 ${last}`,
@@ -242,6 +244,7 @@ export const zh: Texts = {
     noWhy: '模型没有给出理由。',
     where: '在哪里',
     inFolder: (name) => `在“${name}”文件夹内。`,
+    reach: (sites) => `联网只访问${spaced(sites, 'before')}。`,
     atPath: (path, name) => `${path}，在“${name}”文件夹内。`,
     canTouch: '会改动',
     wholeFolder: '文件夹里的任何内容。',
@@ -272,6 +275,18 @@ export const zh: Texts = {
       yes: '可以撤销。',
       partly: '可以撤销一部分。',
       no: '不能撤销。',
+    },
+    notCovered: (paths) => `不包括：${paths}`,
+    notCoveredAll: '此文件夹的任何内容都不包括在内。',
+    warnings: {
+      control: '内容里有控制字符，已显示为 ⟨编码⟩。',
+      direction: '内容里有改变书写方向的字符，已显示为 ⟨编码⟩。',
+      invisible: '内容里有看不见的字符，已显示为 ⟨编码⟩。',
+      space: '内容里有看起来像空格的字符，已显示为 ⟨编码⟩。',
+      look_alike: '内容里有容易混淆的字母，已显示为 ⟨编码⟩。',
+      marker: '内容里有这里用来表示编码的 ⟨ ⟩ 符号。',
+      gap: '内容里有很长的空白。请读到末尾。',
+      long: '内容很长。请读到末尾。',
     },
     colon: '：',
     exactRun: '将要运行的内容',
@@ -405,11 +420,14 @@ export const zh: Texts = {
   },
   changes,
   undo,
+  offers,
+  permissions,
   settings: {
     title: '设置',
     back: '返回',
     showList: '显示设置列表',
     models: '模型与密钥',
+    permissions: '权限',
     look: '外观与语言',
     saved: '已保存',
   },
@@ -499,6 +517,9 @@ export const zh: Texts = {
     'store/taken_over': '现在由另一个 Daybook 写入记录，请在那里继续。',
     'approval/changed': '内容已经和刚才显示的不同。请看新的请求。',
     'approval/closed': '这一项已经不再询问。',
+    'approval/offer': '这一项没有提供这种允许方式。请再看一次。',
+    'grant/unknown': '这项权限已经收回。',
+    'grant/count': '生效的权限太多。请先收回一些。',
     'folder/busy': '另一个会话正在写这个文件夹。',
     'folder/missing': '文件夹已经不在了。',
     'restore/busy': '这里正在工作。请先停止，再撤销。',

@@ -5,6 +5,7 @@
 import { Failure, type Backend } from '../backend';
 import type { Command } from '../generated/Command';
 import type { Folder } from '../generated/Folder';
+import type { GrantView } from '../generated/GrantView';
 import type { Notification } from '../generated/Notification';
 import type { Patch } from '../generated/Patch';
 import type { Provider } from '../generated/Provider';
@@ -15,6 +16,7 @@ import type { Settings } from '../generated/Settings';
 import type { Topic } from '../generated/Topic';
 import type { AppInfo } from '../generated/AppInfo';
 import { advance } from './advance';
+import { answerPermissions, give } from './allowing';
 import { FakeFolder } from './folder';
 import { answerProviders } from './services';
 import { answerChanges } from './undoing';
@@ -42,6 +44,8 @@ export interface World {
   views: Map<string, SessionView>;
   /** What sessions changed; one that isn't named changed nothing yet. */
   files: Map<string, FakeFolder>;
+  /** What was allowed for more than one call, newest first. */
+  grants: GrantView[];
   script: Script;
   /** Waits; a test passes one that returns at once. */
   pause: (ms: number) => Promise<void>;
@@ -135,12 +139,8 @@ export class FakeBackend implements Backend {
         return { kind: 'providers', value: world.providers };
       case 'permissions':
       case 'revoke':
-        return { kind: 'permissions', value: { grants: [], cage: 'full', hosts: true, rules: [] } };
       case 'what_if':
-        return {
-          kind: 'what_if',
-          value: { verdict: 'ask', rule: 'mode/ask', read_only: false, doubts: [], programs: [] },
-        };
+        return answerPermissions(world, command);
       case 'changes':
       case 'diff':
       case 'preview_undo':
@@ -156,7 +156,10 @@ export class FakeBackend implements Backend {
 
   #inSession(command: Extract<Command, { args: { session: string } }>): Reply {
     const view = this.#view(command.args.session);
-    if (command.name === 'approve') checkDigest(view, command.args.approval, command.args.digest);
+    if (command.name === 'approve') {
+      checkDigest(view, command.args.approval, command.args.digest);
+      give(this.world, view, command.args, this.#id('gra'));
+    }
     if (command.name === 'send') {
       const known = this.#sent.get(command.args.command);
       if (known) return { kind: 'sent', value: { message: known, seq: view.seq } };

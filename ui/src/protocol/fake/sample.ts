@@ -1,6 +1,7 @@
 // The stand-in's world: a few folders and sessions in every state the page can show.
 import type { Entry } from '../generated/Entry';
 import type { Folder } from '../generated/Folder';
+import type { GrantView } from '../generated/GrantView';
 import type { Provider } from '../generated/Provider';
 import type { SessionSummary } from '../generated/SessionSummary';
 import type { SessionView } from '../generated/SessionView';
@@ -93,6 +94,7 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
     providers: services(),
     summaries: summaries(w, folders, now),
     views: new Map(views.map((view) => [view.id, view])),
+    grants: grantsOf(w, folders, now),
     files: new Map(
       views
         .slice(0, 2)
@@ -100,6 +102,38 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
         .map(({ id }) => [id, bakeryFiles(w, start)]),
     ),
   };
+}
+
+function grantsOf(w: Words, folders: Folder[], now: number): GrantView[] {
+  const [bakery, invoices] = folders as [Folder, Folder];
+  const here = { session: 'ses_work', session_title: w.form };
+  const always = { session: null, session_title: null };
+  const grant = (id: string, folder: Folder, rest: Omit<GrantView, 'id' | 'folder'>): GrantView => ({
+    id,
+    folder,
+    ...rest,
+  });
+  const at = (minutes: number) => now - minutes * MINUTE;
+  return [
+    grant('gra_1', bakery, {
+      what: { kind: 'command', words: ['node', 'checks/form.mjs'], exact: false },
+      ...here,
+      given: at(20),
+      used: at(3),
+    }),
+    grant('gra_2', bakery, {
+      what: { kind: 'site', site: 'downloads.example.org:443' },
+      ...here,
+      given: at(30),
+      used: null,
+    }),
+    grant('gra_3', invoices, {
+      what: { kind: 'write', under: 'scans/2025' },
+      ...always,
+      given: at(9_000),
+      used: null,
+    }),
+  ];
 }
 
 function foldersOf(w: Words): Folder[] {
@@ -167,9 +201,14 @@ function checksResult(output: string) {
 
 function requests(w: Words, time: number): Entry[] {
   const first = approval('apr_1', {
-    facts: { command: 'node checks/form.mjs --width 360' },
+    facts: {
+      command: 'node checks/form.mjs --width 360',
+      not_covered: 'node_modules\nphotos/big.iso\ncache\nvideo.mp4\nbackup.tar',
+      not_covered_count: '6',
+    },
     exact: 'node checks/form.mjs --width 360',
     model_says: w.why,
+    offers: [{ kind: 'command', words: ['node', 'checks/form.mjs'], exact: false }, { kind: 'commands' }],
   });
   const second = approval('apr_2', {
     tool: 'edit_file',
@@ -180,6 +219,7 @@ function requests(w: Words, time: number): Entry[] {
     undo: 'yes',
     exact: '{"new_text":"…","old_text":"…","path":"menu.json"}',
     diff: menuDiff(),
+    offers: [{ kind: 'write', under: '.' }],
   });
   return [
     answer('e9', time, w.helper),

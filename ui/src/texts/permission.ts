@@ -1,0 +1,108 @@
+// Words for what is allowed, and why something would be: scopes, rules, doubts. Unknown codes get plain words too.
+import type { Offer } from '../protocol/generated/Offer';
+import { oneLine } from '../shared/visible';
+import type { Texts } from './en';
+import { modeWords } from './words';
+
+/** Exactly what an offer allows. */
+export function scopeWords(offer: Offer, t: Texts): string {
+  const s = t.offers.scopes;
+  switch (offer.kind) {
+    case 'write':
+      return offer.under === '.' ? s.writeAll : s.write(oneLine(offer.under, 160));
+    case 'delete':
+      return offer.under === '.' ? s.deleteAll : s.delete(oneLine(offer.under, 160));
+    case 'command': {
+      const words = oneLine(offer.words.join(' '), 200);
+      return offer.exact ? s.exact(words) : s.command(words);
+    }
+    case 'commands':
+      return s.commands;
+    case 'site':
+      return s.site(oneLine(offer.site, 160));
+  }
+}
+
+/** What a rule says about an act. */
+export function verdictWords(
+  verdict: string,
+  words: { allow: string; ask: string; deny: string; other: (code: string) => string },
+): string {
+  return verdict === 'allow' || verdict === 'ask' || verdict === 'deny'
+    ? words[verdict]
+    : words.other(oneLine(verdict, 60));
+}
+
+export function ruleActWords(act: string, t: Texts): string {
+  switch (act) {
+    case 'read':
+    case 'write':
+    case 'delete':
+    case 'run':
+    case 'network':
+    case 'secret':
+    case 'protected':
+      return t.permissions.acts[act];
+    default:
+      return t.permissions.acts.other(oneLine(act, 60));
+  }
+}
+
+/** Why a rule holds, from its name such as `builtin/secret:.env` or `mode/ask`. */
+export function ruleWords(rule: string, t: Texts): string {
+  const why = t.permissions.test.why;
+  const [name = '', about = ''] = split(rule, ':');
+  const path = oneLine(about, 120);
+  switch (name) {
+    case 'builtin/looks':
+      return why.looks;
+    case 'builtin/network':
+      return why.network;
+    case 'cage/none':
+      return why.cage;
+    case 'builtin/protected':
+      return why.protected(path);
+    case 'builtin/secret':
+      return why.secret(path);
+    case 'builtin/taint':
+      return why.taint(path);
+  }
+  const [origin = '', rest = ''] = split(name, '/');
+  if (origin === 'grant') return why.grant;
+  if (origin !== 'mode') return why.other(oneLine(rule, 120));
+  return rest === 'plan-read-only' ? why.mode(modeWords('plan', t)) : why.mode(modeWords(rest, t));
+}
+
+const DOUBTS: { [code in string]?: keyof Texts['permissions']['test']['doubts'] } = {
+  empty: 'empty',
+  too_large: 'large',
+  syntax: 'syntax',
+  quote: 'syntax',
+  continuation: 'syntax',
+  dialect: 'syntax',
+  control: 'hidden',
+  hidden: 'hidden',
+  expansion: 'dynamic',
+  substitution: 'dynamic',
+  glob: 'dynamic',
+  brace: 'dynamic',
+  tilde: 'dynamic',
+  history: 'dynamic',
+  compound: 'compound',
+  background: 'compound',
+  here_document: 'compound',
+  redirection: 'compound',
+  state: 'compound',
+  wrapper: 'wrapper',
+};
+
+/** Why a command isn't understood, each reason once. */
+export function doubtWords(codes: readonly string[], t: Texts): string[] {
+  const known = codes.map((code) => (Object.hasOwn(DOUBTS, code) ? (DOUBTS[code] ?? 'other') : 'other'));
+  return [...new Set(known)].map((name) => t.permissions.test.doubts[name]);
+}
+
+function split(text: string, by: string): [string, string] {
+  const at = text.indexOf(by);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}
