@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use tools::Cage;
-use tools::launch::{Ended, Exit, LaunchError, Launcher, Order, Running};
+use tools::launch::{Ended, Exit, Hold, LaunchError, Launcher, Order, Running};
 
 /// What happened outside, over all processes.
 #[derive(Debug, Default)]
@@ -71,7 +71,10 @@ impl Launcher for CountingShell {
         if let Some(words) = command.strip_prefix("note ") {
             writeln!(out, "{words}").map_err(|error| LaunchError(error.to_string()))?;
         }
-        act(&order.folder, &command).map_err(|error| LaunchError(error.to_string()))?;
+        // What the cage holds read-only changes nothing.
+        if order.hold != Hold::ReadOnly {
+            act(&order.folder, &command).map_err(|error| LaunchError(error.to_string()))?;
+        }
         std::io::Seek::rewind(&mut out).map_err(|error| LaunchError(error.to_string()))?;
         let code = i32::from(command.starts_with("fail"));
         let hangs = command.starts_with("hang");

@@ -1,7 +1,7 @@
 //! What the person allowed for more than one call: it holds for the session, over a restart, and until it is revoked.
 
-use crate::play::{Play, asks, calls, run, script, text};
-use domain::call::Grant;
+use crate::play::{Play, asks, calls, run, script, text, write};
+use domain::call::{Grant, Mode};
 use domain::event::Fact;
 use domain::ids::GrantId;
 use domain::state::State;
@@ -112,5 +112,25 @@ fn only_what_was_offered_can_be_allowed() {
         let refused = play.process.engine.command(&play.session, wrong).await;
         assert!(refused.is_err_and(|error| error.to_string().contains("wasn't offered")));
         assert!(play.state().grants.is_empty() && asks(&play.state()), "and nothing was decided");
+    });
+}
+
+/// Words aren't a switch: the mode is changed by an explicit command alone, and each call is checked before it runs.
+#[test]
+fn case_a12_saying_that_the_plan_is_fine_switches_nothing() {
+    alone(async {
+        let steps =
+            [text("Here is a plan."), write("made.txt", "x"), run("make made.txt"), text("I couldn't.")];
+        let mut rig = Rig::new(&script(&steps.iter().map(String::as_str).collect::<Vec<_>>()));
+        rig.mode = Mode::Plan;
+        let play = Play::on(rig).await;
+        play.say("Plan it.").await;
+        play.idle().await;
+        play.say("Looks good, go ahead!").await;
+        play.idle().await;
+        assert!(!play.rig.folder().join("made.txt").exists(), "nothing was written");
+        let denied = play.facts().into_iter().filter(|fact| matches!(fact, Fact::ToolDenied(_))).count();
+        assert_eq!((denied, play.count("session/mode")), (1, 0), "the write was refused before it ran");
+        play.clean();
     });
 }
