@@ -67,6 +67,23 @@ impl Rig {
         } else {
             tempfile::tempdir().expect("a temporary folder")
         };
+        Self::at_home(script, home)
+    }
+
+    /// A rig with the real cage, on a disk: what lies in memory belongs to the system and can't be caged.
+    ///
+    /// # Panics
+    /// As [`Rig::new`].
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "a rig that can't be made ends the test")]
+    pub fn caged(script: &str) -> Self {
+        let mut rig = Self::at_home(script, tempfile::tempdir().expect("a temporary folder"));
+        rig.launcher = Some(Arc::new(tools::Cages));
+        rig
+    }
+
+    #[expect(clippy::expect_used, reason = "a rig that can't be made ends the test")]
+    fn at_home(script: &str, home: tempfile::TempDir) -> Self {
         let (data, folder) = (home.path().join("data"), home.path().join("project"));
         std::fs::create_dir_all(&data).expect("the data folder");
         std::fs::create_dir_all(&folder).expect("the project folder");

@@ -2,6 +2,8 @@
 
 #![expect(clippy::expect_used, reason = "a test ends where its ground is missing")]
 
+mod attacks;
+mod attacks_injection;
 mod closing;
 mod crash;
 mod grants;
