@@ -22,6 +22,13 @@ const settings = (section: number) => async (page: Page) => {
   await settle(page);
 };
 
+/** Changes over the whole window. */
+async function grow(page: Page): Promise<void> {
+  await page.getByRole('tab', { name: /Changes/ }).click();
+  await page.keyboard.press('Control+Shift+KeyM');
+  await page.locator('.file').first().waitFor();
+}
+
 export const SCREENS: readonly Screen[] = [
   { name: 'welcome', query: 'empty=1', go: async () => {} },
   {
@@ -65,6 +72,46 @@ export const SCREENS: readonly Screen[] = [
     }),
   },
   {
+    name: 'changes on three sides',
+    query: '',
+    go: session('Faster photo', async (page) => {
+      await grow(page);
+      await page.getByRole('button', { name: 'Compare all three' }).click();
+    }),
+  },
+  {
+    name: 'undo of a session, before it is decided',
+    query: '',
+    go: session('Faster photo', async (page) => {
+      await page.evaluate(() => globalThis.fake.world.files.get('ses_done')?.put('styles.css', 'mine\n'));
+      await grow(page);
+      await page.getByRole('button', { name: 'Undo the whole session…' }).click();
+      await page.getByRole('checkbox').check();
+      await page.getByText('Show the files').click();
+    }),
+  },
+  {
+    name: 'changes taken back',
+    query: '',
+    go: session('Faster photo', async (page) => {
+      await grow(page);
+      await page.getByRole('button', { name: /Undo everything in: Make/ }).click();
+      await page.getByText(/^Undid changes to/).waitFor();
+    }),
+  },
+  {
+    name: 'undo in the conversation',
+    query: '',
+    go: session('Faster photo', async (page) => {
+      await page.evaluate(() => globalThis.fake.world.files.get('ses_done')?.put('styles.css', 'mine\n'));
+      await page.keyboard.press('Control+Shift+KeyZ');
+      await page.getByText('Undid turn 2').waitFor();
+      await page.keyboard.press('Control+Shift+KeyZ');
+      await page.getByRole('dialog').getByRole('button', { name: 'Undo 1 file' }).click();
+      await page.getByText('1 file was left alone', { exact: true }).waitFor();
+    }),
+  },
+  {
     name: 'link',
     query: '',
     go: session('Faster photo', (page) => page.locator('.md-link').first().click()),
@@ -89,5 +136,15 @@ export const SCREENS: readonly Screen[] = [
   },
   { name: 'models and keys', query: 'problem=1', go: settings(0) },
   { name: 'permissions', query: '', go: settings(1) },
+  {
+    name: 'what would happen if',
+    query: '',
+    go: async (page) => {
+      await settings(1)(page);
+      await page.getByRole('textbox', { name: 'Command' }).fill('curl $HOME');
+      await page.keyboard.press('Enter');
+      await page.getByText('You would be asked first.').waitFor();
+    },
+  },
   { name: 'appearance', query: '', go: settings(2) },
 ];

@@ -83,6 +83,18 @@ test('a dropped folder begins a session; anything else is refused in words', asy
   expect(fake.asked.at(-2)).toMatchObject({ name: 'create_session', args: { folder: 'fol_1' } });
 });
 
+test('a session chosen in a notification of the system is opened, wherever the person was', async () => {
+  const fake = backend();
+  render(App, { backend: fake });
+  await screen.findByRole('textbox', { name: 'Message' });
+  await userEvent.click(screen.getByRole('button', { name: 'Open another folder' }));
+  await screen.findByRole('heading', { level: 1, name: 'Drop a project folder here.' });
+  fake.announce({ kind: 'session_chosen', session: 'ses_work' });
+  expect(await screen.findByRole('textbox', { name: 'Message' })).toBeVisible();
+  const opened = fake.asked.filter((command) => command.name === 'open_session');
+  expect(opened.map((command) => command.args.session)).toEqual(['ses_work', 'ses_work']);
+});
+
 test('the tour says that no AI is involved, and begins with a button', async () => {
   const fake = backend({ summaries: [] });
   render(App, { backend: fake });

@@ -161,6 +161,9 @@ export class App {
           this.dropRefused = notification.name;
           this.goWelcome();
           break;
+        case 'session_chosen':
+          this.openSession(notification.session);
+          break;
         case 'session':
         case 'resync':
           break;

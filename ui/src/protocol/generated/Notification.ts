@@ -30,7 +30,11 @@ folder: Folder, } | { "kind": "drop_refused",
 /**
  * Its name, for showing.
  */
-name: string, } | { "kind": "resync", 
+name: string, } | { "kind": "session_chosen", 
+/**
+ * The session.
+ */
+session: string, } | { "kind": "resync", 
 /**
  * The session.
  */
