@@ -247,6 +247,9 @@ pub(crate) fn io_failed(doing: &str, path: &RelPath, error: &io::Error) -> ToolE
         Kind::ResourceBusy => {
             ("file/locked", "another program has it open".to_owned(), "Ask the person to close it there.")
         }
+        Kind::FileTooLarge => {
+            ("file/too_large", "it is larger than what is kept or read at once".to_owned(), "")
+        }
         Kind::StorageFull => {
             ("file/disk_full", "the disk is full".to_owned(), "Ask the person to make room.")
         }

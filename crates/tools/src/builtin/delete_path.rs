@@ -323,10 +323,14 @@ fn kind_of(kind: &cap_std::fs::FileType) -> Kind {
     }
 }
 
+/// The whole content; an error when it grew past the bound meanwhile: a part of it kept would not be it.
 fn content(dir: &Dir, name: &str, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open_in(dir, name, FollowSymlinks::No)?.take(limit).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    open_in(dir, name, FollowSymlinks::No)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > limit {
+        true => Err(io::ErrorKind::FileTooLarge.into()),
+        false => Ok(bytes),
+    }
 }
 
 fn remove(parent: &Dir, name: &str, kind: Kind) -> io::Result<()> {

@@ -77,7 +77,10 @@ fn a_file_of_a_terabyte_is_refused_by_its_size() {
         assert!(error.message.contains(&size.to_string()), "it says how large: {error:?}");
     }
     let found = rig.call("search_files", json!({"pattern": "word"})).text;
-    assert_eq!(found, "small:1: word\n[1 binary, too large, unreadable or not downloaded files were not searched]");
+    assert_eq!(
+        found,
+        "small:1: word\n[1 binary, too large, unreadable or not downloaded files were not searched]"
+    );
     assert!(rig.call("list_files", json!({})).text.contains("huge"));
     assert_eq!(rig.error("delete_path", json!({"path": "huge"})).code, "delete/too_large");
     assert_eq!(rig.path("huge").metadata().unwrap().len(), size, "it is whole");
@@ -141,6 +144,11 @@ fn a_read_that_meets_its_bound_is_refused_and_nothing_is_written() {
     let proc = crate::Place::open(std::path::Path::new("/proc/self"), Vec::new()).unwrap();
     rig.ctx.place = std::sync::Arc::new(proc);
     assert_eq!(rig.error("read_file", json!({"path": "status"})).code, "file/too_large");
+    assert_eq!(
+        rig.error("delete_path", json!({"path": "status"})).code,
+        "file/too_large",
+        "a part kept isn't it"
+    );
 }
 
 #[test]
