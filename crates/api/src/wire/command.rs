@@ -364,6 +364,11 @@ pub enum Notification {
         /// Its name, for showing.
         name: String,
     },
+    /// The person chose a session outside the page, in a notification of the system (window only).
+    SessionChosen {
+        /// The session.
+        session: String,
+    },
     /// The client fell behind: open the session again and subscribe from there.
     Resync {
         /// The session.
