@@ -4,8 +4,8 @@
 //! never from a look at the folder; what undo takes back is the net change of a scope.
 
 use domain::call::Effect;
-use domain::event::{Changed, Fact, RestoreOf, RestoreScope, RevisionRestoring};
-use domain::ids::{CallId, RevisionId, SessionId, TurnId};
+use domain::event::{Changed, Fact, Origin, RestoreOf, RestoreScope, RevisionRestoring};
+use domain::ids::{CallId, MessageId, RevisionId, SessionId, TurnId};
 use std::collections::{BTreeMap, BTreeSet};
 use store::{BlobError, ReadError, Reader};
 use tools::revision::compose;
@@ -69,6 +69,7 @@ impl Ledger {
     pub fn read(reader: &Reader, session: &SessionId) -> Result<Self, LedgerError> {
         let mut ledger = Self::default();
         let mut open: Option<RevisionRestoring> = None;
+        let mut notes: BTreeSet<MessageId> = BTreeSet::new();
         loop {
             let page = reader.events(session, ledger.read_to, PAGE)?;
             let Some(last) = page.last() else { break };
@@ -80,6 +81,13 @@ impl Ledger {
                     Some(Fact::TurnStart(e)) => {
                         ledger.turns.push(LedgerTurn { turn: e.turn, time, title: String::new() });
                     }
+                    Some(Fact::InboxPosted(e)) => {
+                        if e.origin == Origin::Host {
+                            notes.insert(e.message);
+                        }
+                    }
+                    // Words of the runtime name no turn.
+                    Some(Fact::UserMessage(e)) if notes.remove(&e.message) => {}
                     Some(Fact::UserMessage(e)) => {
                         if let Some(last) = ledger.turns.last_mut().filter(|turn| turn.title.is_empty()) {
                             last.title = first_line(&e.text);
@@ -209,6 +217,7 @@ fn wanted_kind(kind: &str) -> bool {
     matches!(
         kind,
         "turn/start"
+            | "inbox/posted"
             | "user/message"
             | "tool/result"
             | "tool/cancelled"

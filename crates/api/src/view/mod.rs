@@ -125,13 +125,21 @@ impl Fold {
             self.turn_ms += event.envelope.time.saturating_sub(self.state.time);
         }
         self.epoch = event.envelope.epoch;
+        let note = self.is_note(event);
         self.state.fold(event);
         self.shown.view.seq = event.envelope.seq;
-        if let Some(fact) = &event.fact {
+        if let Some(fact) = event.fact.as_ref().filter(|_| !note) {
             self.fact(fact, event, shelf, &mut out);
         }
         self.derived(&mut out);
         out
+    }
+
+    /// Are these words of the runtime to the model, and nobody's to show?
+    fn is_note(&self, event: &Event) -> bool {
+        let Some(Fact::UserMessage(said)) = &event.fact else { return false };
+        let waits = self.state.inbox.iter().find(|waiting| waiting.message == said.message);
+        waits.is_some_and(|waiting| waiting.origin == event::Origin::Host)
     }
 
     /// What still moves, whole: what a client that joins here needs so that nothing is doubled.

@@ -106,3 +106,22 @@ fn a_turns_time_leaves_out_the_time_nobody_worked() {
     };
     assert_eq!(*ms, 3_000 + 2_000);
 }
+
+#[test]
+fn a_note_of_the_runtime_to_the_model_is_nobodys_words() {
+    let note = InboxPosted {
+        message: MessageId::from_bits(9),
+        text: "<note>The person took changes back.</note>".into(),
+        target: Target::NextStep,
+        wakeup: false,
+        origin: Origin::Host,
+        command: None,
+    };
+    let said = UserMessage { message: MessageId::from_bits(9), text: note.text.clone() };
+    let before = folded(begin(), &Blobs::default()).view().entries.len();
+    let mut facts = begin();
+    facts.extend([note.into(), said.into()]);
+    let fold = folded(facts, &Blobs::default());
+    assert!(fold.view().waiting.is_empty());
+    assert_eq!(fold.view().entries.len(), before, "{:?}", fold.view().entries);
+}
