@@ -15,12 +15,14 @@ use crate::walk::{Entry, Kind, Next, walk};
 use cap_fs_ext::FollowSymlinks;
 use cap_std::fs::Dir;
 use domain::call::ToolError;
+use domain::digest::Digest;
 use futures_util::future::BoxFuture;
 use globset::{Glob, GlobMatcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, sinks::UTF8};
 use serde::Deserialize;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::Read;
 
 /// Largest file that is searched.
@@ -88,6 +90,8 @@ struct Search {
     files: usize,
     skipped: usize,
     secret: Vec<String>,
+    /// Digests of secret files that were searched by name: that they were read must be known later.
+    seen: BTreeMap<String, Digest>,
 }
 
 impl Search {
@@ -121,6 +125,7 @@ impl Search {
             files: 0,
             skipped: 0,
             secret: Vec::new(),
+            seen: BTreeMap::new(),
         })
     }
 
@@ -129,7 +134,8 @@ impl Search {
         glob.is_none_or(|glob| glob.is_match(path.as_str()) || glob.is_match(path.name()))
     }
 
-    fn file(&mut self, path: &RelPath, dir: &Dir) {
+    /// Searches one file, which the call named like this where it did.
+    fn file(&mut self, path: &RelPath, dir: &Dir, names: &[String]) {
         let mut bytes = Vec::new();
         let read = open_in(dir, path.name(), FollowSymlinks::No).and_then(|file| {
             let meta = file.metadata()?;
@@ -148,6 +154,10 @@ impl Search {
             }
         };
         self.files += 1;
+        if names.iter().any(|name| is_secret(name)) {
+            let digest = Digest::of(&bytes);
+            self.seen.extend(names.iter().map(|name| (name.clone(), digest)));
+        }
         let Self { matcher, searcher, hits, more, most, hit_bytes, .. } = self;
         let sink = UTF8(|number, line| {
             if hits.len() >= *most {
@@ -187,7 +197,7 @@ fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
             if entry.kind == Kind::File && search.wants(&entry.path) {
                 match is_secret(entry.path.as_str()) {
                     true => search.secret.push(shown(entry.path.as_str())),
-                    false => search.file(&entry.path, dir),
+                    false => search.file(&entry.path, dir, &[]),
                 }
             }
             if search.more { Next::Stop } else { Next::Go }
@@ -197,7 +207,8 @@ fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
     } else {
         let dir =
             ctx.place.parent_of(&start).map_err(|error| crate::place::io_failed("search", &path, &error))?;
-        search.file(&start, &dir);
+        let reached = Reached { path, real: start };
+        search.file(&reached.real, &dir, &reached.names());
     }
     if ctx.cancel.is_cancelled() {
         return Err(Trouble::Stopped(Raw::default()));
@@ -230,5 +241,5 @@ fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
     let value = json!({
         "hits": search.hits, "complete": !search.more && !cut, "files": search.files, "skipped": search.skipped
     });
-    Ok(Raw { value, text, ..Raw::default() })
+    Ok(Raw { value, text, seen: search.seen, ..Raw::default() })
 }

@@ -41,4 +41,7 @@ fn a43_a_search_of_a_folder_leaves_secret_files_out_and_says_so() {
     let args = json!({"pattern": "CANARY", "path": ".env"});
     assert!(search(args.clone()).contains("sk-CANARY"), "named, it is searched");
     assert_eq!(rig.survey("search_files", &args).unwrap().facts.can_touch, [".env"], "and the facts name it");
+    let seen = rig.call("search_files", args).seen;
+    assert!(seen.contains_key(".env"), "and that it was read is known: {seen:?}");
+    assert!(rig.call("search_files", json!({"pattern": "key", "path": "app/main.rs"})).seen.is_empty());
 }
