@@ -123,6 +123,10 @@ pub(super) fn read(dir: &Dir, name: &str, limit: u64, blobs: &dyn BlobSink) -> R
         if !meta.is_file() {
             return left_out(Why::Special);
         }
+        if crate::place::is_placeholder(&file) {
+            // Its content stands in a cloud: looking at a folder must not fetch a person's whole drive.
+            return left_out(Why::Unreadable);
+        }
         let stat = Stat::of(&meta);
         if stat.bytes > limit {
             return Ok(Read1::LeftOut { why: Why::TooLarge, bytes: Some(stat.bytes) });
