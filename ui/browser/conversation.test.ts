@@ -196,7 +196,7 @@ test('a request is lived through: said, streamed, asked, allowed, finished, chan
   );
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
   await allow.click();
-  await page.getByText('You allowed this once').waitFor();
+  await page.getByText('You allowed this', { exact: true }).waitFor();
   await page.getByText(/^Done, after/).waitFor();
   await page.getByRole('tab', { name: /Changes 1/ }).waitFor();
   checkQuiet();

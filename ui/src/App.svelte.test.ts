@@ -220,3 +220,35 @@ test('what cannot be done is said in words, on the page it was asked from', asyn
   await userEvent.click(folder);
   expect(await screen.findByRole('alert')).toHaveTextContent('The folder isn’t there any more.');
 });
+
+test('r_undo_changes_go_back_and_come_again_from_the_list', async () => {
+  const world = sampleWorld('en', NOW);
+  const fake = backend({ summaries: world.summaries.filter((line) => line.id === 'ses_done') });
+  render(App, { backend: fake });
+  await userEvent.click(await screen.findByRole('tab', { name: /Changes/ }));
+  await userEvent.click(
+    await screen.findByRole('button', { name: /Undo everything in: Make the order form/ }),
+  );
+  expect(await screen.findByText('Undid changes to 2 files')).toBeVisible();
+  expect(await screen.findByText(/^Turn 1, .*, undone$/)).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: 'Redo' }));
+  expect(await screen.findByText('Brought back changes to 2 files')).toBeVisible();
+  await waitFor(() => expect(screen.getAllByRole('button', { name: /Undo everything in/ })).toHaveLength(2));
+  expect(fake.asked.filter((command) => command.name === 'undo')).toHaveLength(2);
+});
+
+test('r_undo_a_session_goes_back_only_after_a_look', async () => {
+  const world = sampleWorld('en', NOW);
+  const fake = backend({ summaries: world.summaries.filter((line) => line.id === 'ses_done') });
+  render(App, { backend: fake });
+  await userEvent.click(await screen.findByRole('tab', { name: /Changes/ }));
+  await userEvent.click(await screen.findByRole('button', { name: 'Undo the whole session…' }));
+  const sheet = await screen.findByRole('dialog', { name: 'Undo the whole session?' });
+  expect(within(sheet).getByText('9 files go back to how they were.')).toBeVisible();
+  // The shortcut doesn't decide what is being looked at.
+  await userEvent.keyboard('{Control>}{Shift>}[KeyZ]{/Shift}{/Control}');
+  expect(fake.asked.map((command) => command.name)).not.toContain('undo');
+  await userEvent.click(within(sheet).getByRole('button', { name: 'Undo 9 files' }));
+  expect(await screen.findByText('Undid changes to 9 files')).toBeVisible();
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+});

@@ -24,6 +24,16 @@ export function shorten(text: string, longest: number): string {
   return `${text.slice(0, head)} … ${text.slice(text.length - (longest - head))}`;
 }
 
+/** A long line with words of its middle left out, so that none is cut; one that has no words is cut all the same. */
+export function atWords(line: string, longest: number): string {
+  if (line.length <= longest) return line;
+  const head = Math.ceil(longest * 0.6);
+  const first = line.slice(0, head + 1).replace(/\s+\S*$/, '');
+  const last = line.slice(head - longest - 1).replace(/^\S*\s+/, '');
+  const whole = first.length <= head && last !== '' && last.length < longest - head + 1;
+  return whole ? `${first} … ${last}` : shorten(line, longest);
+}
+
 /** One line of it: for titles, names and paths. */
 export function oneLine(text: string, longest = 200): string {
   return visible(

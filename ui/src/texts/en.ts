@@ -26,6 +26,7 @@ export const en = {
     },
   },
   list: {
+    clause: ', ',
     end: '.',
     stop: '. ',
     comma: ', ',
@@ -304,7 +305,7 @@ export const en = {
     refuseNow: 'Don’t allow',
     reason: 'Tell it why (optional)',
     reasonHint: 'Tell it why, and it will look for another way (optional)',
-    granted: 'You allowed this once',
+    granted: 'You allowed this',
     refused: 'You didn’t allow this',
     refusedWhy: (why: string) => `You didn’t allow this: “${why}”`,
     lapsed: {

@@ -27,6 +27,7 @@ export const zh: Texts = {
     },
   },
   list: {
+    clause: '，',
     end: '。',
     stop: '。',
     comma: '、',
@@ -301,7 +302,7 @@ export const zh: Texts = {
     refuseNow: '不允许',
     reason: '告诉它原因（可不填）',
     reasonHint: '告诉它原因，它会换个办法（可不填）',
-    granted: '你允许了这一次',
+    granted: '你允许了',
     refused: '你没有允许',
     refusedWhy: (why) => `你没有允许：“${why}”`,
     lapsed: {

@@ -219,7 +219,7 @@ test('an answered request says what was decided', () => {
     unmount();
     return text;
   };
-  expect(said({ kind: 'granted' })).toBe('Run a command: npm test You allowed this once');
+  expect(said({ kind: 'granted' })).toBe('Run a command: npm test You allowed this');
   expect(said({ kind: 'refused', why: 'No' })).toBe('Run a command: npm test You didn’t allow this: “No”');
   const lapsed = (why: string) => said({ kind: 'expired', why }).replace('Run a command: npm test ', '');
   expect(lapsed('user')).toBe('Not done: you stopped the work');

@@ -1,6 +1,6 @@
 // What a request is about, in one line, from the engine's facts.
 import type { ApprovalView } from '../../protocol/generated/ApprovalView';
-import { oneLine, visible } from '../../shared/visible';
+import { atWords, oneLine, visible } from '../../shared/visible';
 import type { Facts, Texts } from '../../texts';
 
 type About = Pick<ApprovalView, 'act' | 'facts' | 'tool'>;
@@ -16,9 +16,10 @@ export function titleOf(approval: About, t: Texts): string {
 
 /** The line in two parts: words, and a command that is set as code; empty where there is none. */
 export function titleParts(approval: About, t: Texts): { words: string; code: string } {
-  // Cut in its middle only, so that its tail is the command's own.
+  // Cut in its middle and between words only, so that its tail is the command's own.
   const command = approval.act === 'run' ? (approval.facts['command'] ?? '') : '';
-  const code = visible(command.replace(/\s+/g, ' ').trim(), COMMAND);
+  const line = command.replace(/\s+/g, ' ').trim();
+  const code = visible(atWords(line, COMMAND), COMMAND * 2);
   return { words: wordsOf(approval, t), code };
 }
 

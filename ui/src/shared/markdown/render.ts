@@ -52,6 +52,11 @@ export function renderMarkdown(source: string, closed: boolean): DocumentFragmen
   return fragment;
 }
 
+/** What a text says without its marks, for places that show words alone. */
+export function plainWords(source: string): string {
+  return (parse(source).textContent ?? '').trim();
+}
+
 function parse(source: string): DocumentFragment {
   let html: string;
   try {
