@@ -4,7 +4,7 @@
 //! through which every file is reached. Invariant: no file is opened by an absolute path, and a link that leads out of
 //! the folder is refused by the handle itself, also when it is swapped in between.
 
-use crate::path::RelPath;
+use crate::path::{RelPath, is_secret};
 use crate::tool::failed;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
@@ -76,10 +76,15 @@ impl Place {
     }
 
     /// The bytes of a small regular file, for the host's own reading: project documents. `None` when there is none, it is
-    /// larger than `limit` bytes, or it lies outside.
+    /// larger than `limit` bytes, it lies outside, or the path is a link to a file with secrets.
     #[must_use]
     pub fn read_small(&self, path: &str, limit: u64) -> Option<Vec<u8>> {
-        let file = self.open_file(&self.resolve(path).ok()?).ok()?;
+        let reached = self.reach(path).ok()?;
+        // Nobody agreed to have a secret read: a document of a repository may be a link to one.
+        if reached.real != reached.path && is_secret(reached.real.as_str()) {
+            return None;
+        }
+        let file = self.open_file(&reached.real).ok()?;
         let metadata = file.metadata().ok().filter(Metadata::is_file)?;
         if metadata.len() > limit {
             return None;

@@ -45,3 +45,21 @@ fn a43_a_search_of_a_folder_leaves_secret_files_out_and_says_so() {
     assert!(seen.contains_key(".env"), "and that it was read is known: {seen:?}");
     assert!(rig.call("search_files", json!({"pattern": "key", "path": "app/main.rs"})).seen.is_empty());
 }
+
+/// What the host reads of a folder by itself goes to the model unasked.
+#[cfg(unix)]
+#[test]
+fn a43_a_document_that_is_a_link_to_a_secret_is_not_read() {
+    use std::os::unix::fs::symlink;
+    let rig = Rig::with(&[(".env", LINES), ("docs/real.md", b"Be kind.\n"), ("sub/x", b"")]);
+    symlink(".env", rig.path("AGENTS.md")).unwrap();
+    symlink("../docs/real.md", rig.path("sub/AGENTS.md")).unwrap();
+    symlink("AGENTS.md", rig.path("docs/AGENTS.md")).unwrap();
+    let read = |path| rig.ctx.place.read_small(path, 1 << 16);
+    assert_eq!(read("AGENTS.md"), None);
+    assert_eq!(read("sub/AGENTS.md").as_deref(), Some(&b"Be kind.\n"[..]), "other links are followed");
+    assert_eq!(read("docs/AGENTS.md"), None, "a link that leads nowhere");
+    std::fs::remove_file(rig.path("docs/AGENTS.md")).unwrap();
+    symlink("../AGENTS.md", rig.path("docs/AGENTS.md")).unwrap();
+    assert_eq!(read("docs/AGENTS.md"), None, "nor through several");
+}
