@@ -81,11 +81,10 @@ impl Ledger {
                     Some(Fact::TurnStart(e)) => {
                         ledger.turns.push(LedgerTurn { turn: e.turn, time, title: String::new() });
                     }
-                    Some(Fact::InboxPosted(e)) => {
-                        if e.origin == Origin::Host {
-                            notes.insert(e.message);
-                        }
+                    Some(Fact::InboxPosted(e)) if e.origin == Origin::Host => {
+                        notes.insert(e.message);
                     }
+                    Some(Fact::InboxPosted(_)) => {}
                     // Words of the runtime name no turn.
                     Some(Fact::UserMessage(e)) if notes.remove(&e.message) => {}
                     Some(Fact::UserMessage(e)) => {

@@ -177,6 +177,9 @@ fn built_in(facts: &Facts, input: &PolicyInput<'_>) -> Option<Verdict> {
     if let Some(secret) = facts.can_touch.iter().find(|path| reads && path::is_secret(path)) {
         return ask(format!("builtin/secret:{secret}"));
     }
+    if let Some(secrets) = facts.words.get(SECRETS).filter(|_| facts.act == Act::Run) {
+        return ask(format!("builtin/secret:{}", secrets.lines().next().unwrap_or_default()));
+    }
     // What was read could be sent: a permission given before isn't one for that.
     match input.read_secrets.first() {
         Some(secret) if !facts.reach.is_empty() => ask(format!("builtin/taint:{secret}")),
@@ -189,6 +192,9 @@ fn built_in(facts: &Facts, input: &PolicyInput<'_>) -> Option<Verdict> {
 pub fn only_looks(facts: &Facts) -> bool {
     facts.act == Act::Run && facts.reach.is_empty() && facts.cannot_touch.iter().any(|one| one == WRITING)
 }
+
+/// The wording fact that lists the secret files a command names.
+pub(crate) const SECRETS: &str = "secrets";
 
 /// The word for a cage that nothing can be written in.
 pub(crate) const WRITING: &str = "writing";

@@ -7,13 +7,13 @@
 use super::{blocking, object};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
-use crate::command::{Summary, harmless, read, summary};
+use crate::command::{Harmless, Summary, harmless, read, summary};
 use crate::launch::{Ended, Exit, Hold, Order, Reach, Running};
 use crate::limits::{COMMAND_TEXT_BYTES, Limits};
 use crate::network::Outcome;
 use crate::network::{Hosts, NotASite, Site};
-use crate::path::protected_from_commands;
-use crate::policy::{Cage, WRITING};
+use crate::path::{find_secrets, is_secret, protected_from_commands};
+use crate::policy::{Cage, SECRETS, WRITING, only_looks};
 use crate::shell::dialect;
 use crate::shell::env::scrubbed;
 use crate::shell::live::Live;
@@ -103,8 +103,10 @@ impl Tool for RunCommand {
         let cage = ctx.launcher.cage();
         let reading = read(&args.command, dialect());
         let seen = summary(&reading);
-        let secret = seen.files.iter().any(|path| crate::path::is_secret(path));
-        let looks = cage != Cage::None && reach.is_empty() && !secret && harmless(&reading).is_some();
+        let secrets = secrets_named(&seen);
+        let looks = reach.is_empty()
+            && secrets.is_empty()
+            && harmless(&reading).is_some_and(|one| free(one, cage, ctx));
         let mut cannot_touch = held_back(cage);
         if looks {
             cannot_touch.push(WRITING);
@@ -113,6 +115,9 @@ impl Tool for RunCommand {
         let mut words = words_of(&seen);
         words.insert("command".to_owned(), args.command.clone());
         words.insert("time_ms".to_owned(), self.time_ms(call, &ctx.limits).to_string());
+        if !secrets.is_empty() {
+            words.insert(SECRETS.to_owned(), secrets.join("\n"));
+        }
         let grave = cage == Cage::None || seen.publishes || !seen.protected.is_empty();
         let facts = Facts {
             act: Act::Run,
@@ -141,7 +146,18 @@ impl Tool for RunCommand {
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
         let (args, hold, reach) = (call.call().typed::<Args>(), call.hold(), reach(call.facts()));
         let seen_by = if call.is_approved() { SeenBy::Person } else { SeenBy::Nobody };
-        blocking(ctx, move |ctx| run(&order(&args?.command, hold, reach?, seen_by, &ctx), &ctx))
+        let (looks, secrets) = (only_looks(call.facts()), call.facts().words.get(SECRETS).cloned());
+        blocking(ctx, move |ctx| {
+            let mut order = order(&args?.command, hold, reach?, seen_by, &ctx);
+            if looks {
+                order.hide.extend(all_secrets(&ctx)?);
+            }
+            let mut raw = run(&order, &ctx)?;
+            raw.seen.extend(
+                secrets.iter().flat_map(|list| list.lines()).filter_map(|path| digest_of(path, &ctx)),
+            );
+            Ok(raw)
+        })
     }
 }
 
@@ -167,6 +183,38 @@ fn named_files(command: &str, ctx: &Ctx) -> BTreeMap<String, Digest> {
 enum SeenBy {
     Person,
     Nobody,
+}
+
+/// Files with secrets that a command names: as paths, or in a repository's history (`HEAD:.env`).
+fn secrets_named(seen: &Summary) -> Vec<String> {
+    let named =
+        |path: &&String| is_secret(path) || path.rsplit_once(':').is_some_and(|(_, inner)| is_secret(inner));
+    seen.files.iter().filter(named).cloned().collect()
+}
+
+/// May a command that only looks run unasked here? Secret files are hidden from it, so the cage must be able to hide; what a
+/// repository remembers of them can't be hidden, so where there are any, git is asked about.
+fn free(harmless: Harmless, cage: Cage, ctx: &Ctx) -> bool {
+    match (cage, find_secrets(ctx.place.dir())) {
+        (Cage::None, _) | (_, None) => false,
+        (Cage::Full, Some(secrets)) => secrets.is_empty() || !harmless.obeys_repository,
+        (Cage::Partial, Some(secrets)) => secrets.is_empty(),
+    }
+}
+
+/// The secret files there are now, for hiding them.
+fn all_secrets(ctx: &Ctx) -> Result<Vec<PathBuf>, ToolError> {
+    let found = find_secrets(ctx.place.dir()).ok_or_else(|| {
+        failed("command/not_started", "the folder couldn't be looked through for secret files", "Try again.")
+    })?;
+    Ok(found.into_iter().map(|path| ctx.place.path().join(path)).collect())
+}
+
+/// A file's path and digest, so that it counts as read.
+fn digest_of(path: &str, ctx: &Ctx) -> Option<(String, Digest)> {
+    let real = ctx.place.reach(path).ok()?.real;
+    let current = crate::save::Current::read(&ctx.place, &real, FILE_BYTES).ok()?;
+    Some((real.to_string(), current.digest))
 }
 
 /// The sites a call names, each in its one spelling.

@@ -162,6 +162,8 @@ fn a43_a_secret_is_read_by_asking_and_then_nothing_goes_out_unasked() {
     );
     let facts = command(&rig, "cat .env");
     assert!(!crate::policy::only_looks(&facts), "a command that names it isn't free either");
+    assert_eq!(word(&rig, "cat .env"), "ask", "not even in Auto");
+    assert_eq!(word(&rig, "git show HEAD:.env"), "ask");
     let out = Facts { reach: vec!["example.com:443".into()], ..command(&rig, "make upload") };
     let call = rig.check("run_command", &json!({"command": "make upload"}));
     assert!(matches!(judge(&call, &out, &rig.policy()), Verdict::Allow { .. }), "granted");
@@ -221,4 +223,28 @@ fn what_is_offered_is_narrow_first_and_covers_the_call_it_is_offered_with() {
     };
     assert_eq!(write("p/b.txt"), [Grant::Write { under: "p".into() }]);
     assert_eq!(write("AGENTS.md"), []);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a43_a_command_that_only_looks_never_sees_a_secret_file() {
+    let mut rig = granted(&[]);
+    rig.put(".env", b"KEY=canary\n");
+    rig.put("deep/er/id_rsa", b"canary\n");
+    rig.put("seen.txt", b"canary in the open\n");
+    std::os::unix::fs::symlink(".env", rig.path("innocent")).unwrap();
+    let free = |text: &str| crate::policy::only_looks(&command(&rig, text));
+    assert!(free("grep -r canary .") && free("cat innocent") && free("ls"));
+    assert!(!free("git log -p") && !free("git diff"), "what a repository remembers can't be hidden");
+    rig.mode = Mode::Ask;
+    if rig.ctx.launcher.cage() == Cage::Full {
+        let looked = rig.call("run_command", json!({"command": "grep -r canary ."}));
+        assert!(
+            looked.text.contains("in the open") && !looked.text.contains("KEY=canary"),
+            "{}",
+            looked.text
+        );
+        let link = rig.call("run_command", json!({"command": "cat innocent"}));
+        assert!(!link.text.contains("canary"), "{}", link.text);
+    }
 }
