@@ -165,7 +165,7 @@ test('a refused call says why once, and what took no time says no time', async (
     { state: 'denied', error: why, output: `${why}\n`, ms: 3 },
   );
   const { container } = render(Steps, { t: en, calls: [refused] });
-  await userEvent.click(screen.getByText('Wants to change'));
+  await userEvent.click(screen.getByText('Didn’t change'));
   expect(container.textContent?.split(why)).toHaveLength(2);
   expect(container.textContent).not.toMatch(/0\.0/);
 });

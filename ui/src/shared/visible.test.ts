@@ -1,6 +1,6 @@
 // What can't be seen gets a code, long things keep their tail.
 import { expect, test } from 'vitest';
-import { hidesSomething, oneLine, shorten, visible } from './visible';
+import { atWords, hidesSomething, oneLine, shorten, visible } from './visible';
 
 test('a20_hidden_and_turning_characters_are_shown_as_codes', () => {
   const table: [string, string][] = [
@@ -29,4 +29,17 @@ test('a21_the_tail_of_a_long_text_stays', () => {
 test('a81_a_name_is_one_bounded_line', () => {
   expect(oneLine('a\n\n  b\tc')).toBe('a b c');
   expect(oneLine('x'.repeat(1_000_000), 80).length).toBeLessThan(90);
+});
+
+test('a long line loses words of its middle, never a part of one', () => {
+  const table: [string, number, string][] = [
+    ['short', 10, 'short'],
+    [
+      'echo made > made.txt; rm old.txt; sed -i s,5.20,9.99, menu.md',
+      60,
+      'echo made > made.txt; rm old.txt; … -i s,5.20,9.99, menu.md',
+    ],
+    ['x'.repeat(20), 10, 'xxxxxx … xxxx'],
+  ];
+  for (const [line, longest, expected] of table) expect(atWords(line, longest)).toBe(expected);
 });

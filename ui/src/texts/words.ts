@@ -51,17 +51,18 @@ export function callVerb(kind: CallKind, state: ShownState, n: number, tool: str
   switch (state) {
     case 'proposed':
     case 'waiting':
-    case 'denied':
       return t.calls.wants[kind] + named;
     case 'running':
       return t.calls.now[kind] + named;
     case 'cancelled':
       return t.calls.stopped[kind] + named;
     case 'not_run':
+    case 'denied':
       return t.calls.never[kind] + named;
+    case 'unknown':
+      return t.calls.lost[kind] + named;
     case 'done':
     case 'failed':
-    case 'unknown':
       return kind === 'other' ? t.calls.other(tool) : t.calls[kind](n);
   }
 }
@@ -133,10 +134,12 @@ function limitWords(facts: Facts, t: Texts): string {
   }
 }
 
-/** What a notice says. */
-export function noticeWords(code: string, facts: Facts, t: Texts): string {
+/** What a notice says; `waits`: does something wait for the person still? */
+export function noticeWords(code: string, facts: Facts, t: Texts, waits = true): string {
   const n = t.notices;
   switch (code) {
+    case 'recovery/adopted':
+      return waits ? n['recovery/waits'] : n[code];
     case 'attempt/failed':
       return n[code](errorWords(facts['class'], facts['provider'], t));
     case 'document/loaded':
@@ -148,7 +151,6 @@ export function noticeWords(code: string, facts: Facts, t: Texts): string {
       return n[code](facts['model'] ?? '');
     case 'attempt/interrupted':
     case 'recovery/continued':
-    case 'recovery/adopted':
     case 'limit/steps':
     case 'repeat/noticed':
     case 'command/leftovers':

@@ -228,3 +228,23 @@ test('an answered request says what was decided', () => {
   expect(lapsed('changed')).toBe('Asked anew: what would be done has changed');
   expect(lapsed('turn')).toBe('No longer asked: the work ended');
 });
+
+test('a reason is shown in plain words, and not again right below the same words', () => {
+  const why = '**Nothing** is written until\nyou say `yes`.';
+  const { unmount } = show({ model_says: why });
+  expect(screen.getByText('The model says why')).toBeVisible();
+  expect(screen.getByText(/^Nothing is written until\s+you say yes\.$/)).toBeVisible();
+  unmount();
+  show({ model_says: why }, { said: `${why}\n` });
+  expect(screen.queryByText('The model says why')).toBeNull();
+  expect(screen.queryByText('The model gave no reason.')).toBeNull();
+});
+
+test('a long difference shows its first rows and the rest on request, without a box that scrolls', async () => {
+  const lines = Array.from({ length: 80 }, (_, n) => `+line ${n}`).join('\n');
+  show({ act: 'write', facts: { path: 'a' }, exact: '{}', diff: diff('a', 1, ` x\n ${'y'}\n${lines}`) });
+  expect(screen.getByText('line 0')).toBeVisible();
+  expect(screen.queryByText('line 79')).toBeNull();
+  await userEvent.click(screen.getByRole('button', { name: /^Show \d+ more lines$/ }));
+  expect(screen.getByText('line 79')).toBeVisible();
+});
