@@ -20,6 +20,18 @@ test('growth alone never stops following, scrolling up does, reaching the end re
   }
 });
 
+test('an offset that slips while the list is measured anew is nobody’s doing, by hand it is', () => {
+  for (const [hand, following] of [
+    [false, true],
+    [true, false],
+  ] as const) {
+    const follow = new Follow();
+    follow.placed({ offset: 65, view: 642, total: 707 });
+    follow.moved({ offset: 0, view: 642, total: 719 }, hand);
+    expect(follow.following).toBe(following);
+  }
+});
+
 test('what the page moves itself never stops following', () => {
   const follow = new Follow();
   follow.moved({ offset: 600, view: 400, total: 1000 });

@@ -2,6 +2,7 @@
 //
 // Unknown codes get plain words too: an engine newer than this page must never leave a hole on the screen.
 import type { ShownState } from '../state/calls';
+import type { ApprovalState } from '../protocol/generated/ApprovalState';
 import { Failure } from '../protocol/backend';
 import { visible } from '../shared/visible';
 import type { Facts, Texts } from './en';
@@ -64,6 +65,20 @@ export function callVerb(kind: CallKind, state: ShownState, n: number, tool: str
     case 'done':
     case 'failed':
       return kind === 'other' ? t.calls.other(tool) : t.calls[kind](n);
+  }
+}
+
+/** What was decided about a request. */
+export function decisionWords(state: ApprovalState, t: Texts): string {
+  switch (state.kind) {
+    case 'granted':
+      return t.approval.granted;
+    case 'refused':
+      return state.why ? t.approval.refusedWhy(visible(state.why, 400)) : t.approval.refused;
+    case 'expired':
+      return lapsedWords(state.why, t);
+    case 'open':
+      return t.approval.flag;
   }
 }
 

@@ -1,0 +1,69 @@
+// What an entry beside it tells already, so that nothing stands twice in the conversation.
+//
+// A request that was answered is told by the row of its call; a failed attempt by the failed end right after it. Both
+// stay on the record. Pure; looks at near neighbours only, so a long conversation costs nothing.
+import type { ApprovalState } from '../protocol/generated/ApprovalState';
+import type { CallView } from '../protocol/generated/CallView';
+import type { EntryBody } from '../protocol/generated/EntryBody';
+import { groupCalls } from './calls';
+
+interface Told {
+  readonly body: EntryBody;
+}
+export type Decisions = ReadonlyMap<string, ApprovalState>;
+
+/** Entries looked at on either side: more requests than one step can have calls. */
+const NEAR = 64;
+
+/** What was decided about calls, from the requests that follow their entry. */
+export function decisionsAfter(cells: readonly Told[], index: number): Decisions {
+  const found = new Map<string, ApprovalState>();
+  for (const { body } of cells.slice(index + 1, index + 1 + NEAR)) {
+    if (body.kind !== 'approval') break;
+    const { call, state } = body.approval;
+    if (settled(state)) found.set(call, state);
+  }
+  return found;
+}
+
+/** Is there nothing in this entry that its neighbour doesn't say? */
+export function toldBeside(cells: readonly Told[], index: number): boolean {
+  const body = cells[index]?.body;
+  if (body?.kind === 'notice' && body.code === 'attempt/failed') {
+    const next = cells[index + 1]?.body;
+    if (next?.kind !== 'turn_end' || next.end !== 'failed') return false;
+    return ['class', 'message'].every((name) => (next.facts[name] ?? '') === (body.facts[name] ?? ''));
+  }
+  if (body?.kind !== 'approval' || !settled(body.approval.state)) return false;
+  for (let at = index - 1; at >= Math.max(0, index - NEAR); at -= 1) {
+    const before = cells[at]?.body;
+    if (before?.kind === 'approval') continue;
+    if (before?.kind !== 'calls') return false;
+    const decisions = decisionsAfter(cells, at);
+    const group = groupCalls(before.calls).find(({ calls }) =>
+      calls.some(({ id }) => id === body.approval.call),
+    );
+    return group !== undefined && decisionOf(group.calls, decisions) !== null;
+  }
+  return false;
+}
+
+/** What was decided about all of these calls alike; null where it wasn't, or not alike. */
+export function decisionOf(calls: readonly CallView[], decisions: Decisions): ApprovalState | null {
+  const first = decisions.get(calls[0]?.id ?? '');
+  if (!first) return null;
+  const same = calls.every((call) => {
+    const other = decisions.get(call.id);
+    return other?.kind === first.kind && whyOf(other) === whyOf(first);
+  });
+  return same ? first : null;
+}
+
+/** One that is asked anew has a request of its own to be told by. */
+function settled(state: ApprovalState): boolean {
+  return state.kind !== 'open' && whyOf(state) !== 'changed';
+}
+
+function whyOf(state: ApprovalState): string {
+  return state.kind === 'refused' || state.kind === 'expired' ? (state.why ?? '') : '';
+}
