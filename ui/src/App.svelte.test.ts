@@ -137,6 +137,27 @@ test('without a model nothing can be sent, and the notice says how to get one', 
   await waitFor(() => expect(screen.getByRole('button', { name: 'Send' })).toBeEnabled());
 });
 
+test('the only model there is is taken by a session without one, two have to be chosen from', async () => {
+  const { providers, settings } = backend().world;
+  for (const models of [['one'], ['one', 'two']]) {
+    const fake = backend({
+      summaries: [],
+      providers: providers.slice(0, 1).map((provider) => ({ ...provider, models })),
+      settings: { ...settings, model: null },
+    });
+    const { unmount } = render(App, { backend: fake });
+    await userEvent.click(await screen.findByRole('button', { name: 'Choose a folder…' }));
+    if (models.length === 1) {
+      await waitFor(() => expect(fake.asked.map(({ name }) => name)).toContain('set_model'));
+      await waitFor(() => expect(screen.queryByText(/then this can begin/)).toBeNull());
+    } else {
+      expect(await screen.findByText('Choose a model, then this can begin.')).toBeVisible();
+      expect(fake.asked.map(({ name }) => name)).not.toContain('set_model');
+    }
+    unmount();
+  }
+});
+
 test('the tabs are Plan and Changes and nothing that comes later', async () => {
   render(App, { backend: backend() });
   await userEvent.click(await screen.findByRole('button', { name: /Order form on phones/ }));
