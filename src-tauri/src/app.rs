@@ -4,9 +4,10 @@
 //! own answers and never the first picture.
 
 use crate::door::{self, Room};
+use crate::notices::desktop::Desktop;
 use crate::startup::Start;
 use crate::subscriptions::Subscriptions;
-use crate::{commands, policy, tray, window};
+use crate::{commands, notices, policy, tray, window};
 use api::wire::ApiError;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,6 +25,10 @@ pub(crate) struct Shell {
     room: watch::Receiver<Opened>,
     /// What the page listens to.
     pub(crate) subscriptions: Subscriptions,
+    /// Has the window the focus?
+    pub(crate) focused: watch::Sender<bool>,
+    /// Notices on the screen.
+    notices: Arc<Desktop>,
 }
 
 impl Shell {
@@ -50,11 +55,16 @@ fn try_run(start: Start) -> anyhow::Result<i32> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     tauri::async_runtime::set(runtime.handle().clone());
     let (opened, room) = watch::channel(None);
+    let (focused, focus) = watch::channel(false);
+    let (desktop, chosen) = Desktop::new();
+    let desktop = Arc::new(desktop);
+    let shell =
+        Shell { room, subscriptions: Subscriptions::default(), focused, notices: Arc::clone(&desktop) };
     let app = tauri::Builder::default()
         // First of all, so that a second start does nothing but bring this window to the front.
         .plugin(single_instance(&start))
         .plugin(tauri_plugin_window_state::Builder::new().build())
-        .manage(Shell { room, subscriptions: Subscriptions::default() })
+        .manage(shell)
         .invoke_handler(tauri::generate_handler![
             commands::call,
             commands::subscribe,
@@ -69,6 +79,7 @@ fn try_run(start: Start) -> anyhow::Result<i32> {
             });
             tray::put(&handle);
             window::open(&handle)?;
+            tauri::async_runtime::spawn(notices::feed::begin(handle.clone(), desktop, chosen, focus));
             tauri::async_runtime::spawn(quit_when_told(handle));
             Ok(())
         })
@@ -112,6 +123,7 @@ async fn quit_when_told(app: AppHandle) {
 fn rest(app: &AppHandle) {
     let shell = app.state::<Shell>();
     shell.subscriptions.end_all();
+    tauri::async_runtime::block_on(shell.notices.end());
     let Some(Ok(room)) = shell.room.borrow().clone() else { return };
     tauri::async_runtime::block_on(async {
         if tokio::time::timeout(REST, room.close()).await.is_err() {

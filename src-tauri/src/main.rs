@@ -1,5 +1,6 @@
 //! The window of Daybook: `daybook-desktop`. It shows the built page, hands its four commands to the room behind them
-//! (`host` and `api`), turns dialogs and drops into opaque folder ids, and lives in the tray while work runs.
+//! (`host` and `api`), turns dialogs and drops into opaque folder ids, lives in the tray while work runs, and calls the
+//! person through the system's notifications while it isn't in front.
 //!
 //! Invariant: the page gets no power of its own. No plugin, path, program or address is reachable from it; what it
 //! may ask for is the typed command set of `api`, checked in Rust.
@@ -7,6 +8,8 @@
 mod app;
 mod commands;
 mod door;
+mod language;
+mod notices;
 mod policy;
 mod startup;
 mod subscriptions;

@@ -20,8 +20,8 @@ const FRAME: Duration = Duration::from_millis(16);
 const UNDRAWN: u32 = 2;
 /// How many notifications a batch holds at most.
 const BATCH: usize = 64;
-/// How many dropped things may wait for a page that shows the lists.
-const DROPPED: usize = 64;
+/// How many things the window has to say may wait for a page that shows the lists.
+const SAID: usize = 64;
 
 /// All subscriptions of the one page.
 #[derive(Default)]
@@ -37,8 +37,8 @@ struct Inner {
 
 struct Subscription {
     page: Arc<Page>,
-    /// What is dropped on the window, for a subscription that carries the lists.
-    dropped: Option<mpsc::Sender<Notification>>,
+    /// What the window itself has to say, for a subscription that carries the lists.
+    said: Option<mpsc::Sender<Notification>>,
     task: AbortHandle,
 }
 
@@ -51,7 +51,7 @@ struct Page {
 
 impl Subscriptions {
     /// Begins sending what `source` gives through `send`, which says whether the page still takes it. With `lists`, what
-    /// is dropped on the window goes there too.
+    /// is dropped on the window, or chosen outside the page, goes there too.
     pub(crate) fn begin(
         &self,
         source: mpsc::Receiver<Notification>,
@@ -59,13 +59,13 @@ impl Subscriptions {
         send: impl Fn(Vec<Notification>) -> bool + Send + 'static,
     ) -> u64 {
         let page = Arc::new(Page::default());
-        let (to_page, dropped) = mpsc::channel(DROPPED);
+        let (to_page, said) = mpsc::channel(SAID);
         let task =
-            tauri::async_runtime::spawn(carry(source, dropped, page.clone(), send)).inner().abort_handle();
+            tauri::async_runtime::spawn(carry(source, said, page.clone(), send)).inner().abort_handle();
         let mut inner = self.lock();
         inner.last += 1;
         let number = inner.last;
-        inner.live.insert(number, Subscription { page, dropped: lists.then_some(to_page), task });
+        inner.live.insert(number, Subscription { page, said: lists.then_some(to_page), task });
         number
     }
 
@@ -76,13 +76,11 @@ impl Subscriptions {
         }
     }
 
-    /// Tells whoever shows the lists that something was dropped on the window.
+    /// Tells whoever shows the lists what happened to the window: a drop, or a session chosen in a notification.
     pub(crate) fn tell_lists(&self, notification: &Notification) {
         for subscription in self.lock().live.values() {
-            if let Some(Err(error)) =
-                subscription.dropped.as_ref().map(|to| to.try_send(notification.clone()))
-            {
-                tracing::warn!(%error, "the page doesn't take what was dropped");
+            if let Some(Err(error)) = subscription.said.as_ref().map(|to| to.try_send(notification.clone())) {
+                tracing::warn!(%error, "the page doesn't take what the window says");
             }
         }
     }
@@ -125,7 +123,7 @@ impl Page {
 
 async fn carry(
     mut source: mpsc::Receiver<Notification>,
-    mut dropped: mpsc::Receiver<Notification>,
+    mut said: mpsc::Receiver<Notification>,
     page: Arc<Page>,
     send: impl Fn(Vec<Notification>) -> bool,
 ) {
@@ -133,7 +131,7 @@ async fn carry(
         page.caught_up().await;
         let first = tokio::select! {
             next = source.recv() => next,
-            Some(next) = dropped.recv() => Some(next),
+            Some(next) = said.recv() => Some(next),
         };
         let Some(first) = first else { return };
         let mut batch = vec![first];
@@ -169,7 +167,7 @@ mod tests {
     ) -> (Arc<Page>, mpsc::Sender<Notification>, mpsc::UnboundedReceiver<Vec<Notification>>) {
         let page = Arc::new(Page::default());
         let (sent, batches) = mpsc::unbounded_channel();
-        let (drop, dropped) = mpsc::channel(DROPPED);
+        let (drop, dropped) = mpsc::channel(SAID);
         tokio::spawn(carry(source, dropped, page.clone(), move |batch| sent.send(batch).is_ok()));
         (page, drop, batches)
     }

@@ -1,4 +1,4 @@
-//! The one window: where its page may go, what may be dropped on it, and what closing it does.
+//! The one window: where its page may go, what may be dropped on it, when it has the focus, and what closing it does.
 //!
 //! Invariant: the page stays on the app's own origin. Other addresses, new windows and downloads are refused whatever
 //! asks for them, so nothing shown can leave the app or send anything out by loading it.
@@ -46,6 +46,12 @@ pub(crate) fn bring_to_front(app: &AppHandle) {
     }
 }
 
+/// Brings the window to the front with this session.
+pub(crate) fn open_session(app: &AppHandle, session: String) {
+    bring_to_front(app);
+    app.state::<Shell>().subscriptions.tell_lists(&Notification::SessionChosen { session });
+}
+
 /// Lets the person choose a folder in the system's dialog. `None` when dismissed.
 pub(crate) async fn choose_folder(window: &WebviewWindow) -> Option<PathBuf> {
     let (chosen, answer) = oneshot::channel();
@@ -75,6 +81,10 @@ fn may_navigate(url: &Url) -> bool {
 
 fn on_event(window: &WebviewWindow, event: &WindowEvent) {
     match event {
+        // Never by whether it can be seen: a window may be visible and covered.
+        WindowEvent::Focused(focused) => {
+            window.state::<Shell>().focused.send_replace(*focused);
+        }
         WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) => {
             let (window, paths) = (window.clone(), paths.clone());
             tauri::async_runtime::spawn(async move { take_dropped(&window, paths).await });

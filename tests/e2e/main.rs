@@ -9,6 +9,7 @@ mod baseline;
 mod driver;
 mod hand;
 mod model;
+mod notices;
 mod tour;
 mod window;
 mod work;

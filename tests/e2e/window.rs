@@ -122,6 +122,17 @@ impl Window {
         wait_until("the program is a child of the driver", || child_of(driver))
     }
 
+    /// The window's id on this display.
+    pub(crate) fn x_window(&self) -> String {
+        let process = self.process().to_string();
+        wait_until("the window is on the display", || {
+            let wanted = ["search", "--all", "--onlyvisible", "--pid", &process, "--name", "^Daybook$"];
+            let found =
+                std::process::Command::new("xdotool").args(wanted).output().expect("xdotool is installed");
+            String::from_utf8_lossy(&found.stdout).lines().next().map(str::to_owned)
+        })
+    }
+
     /// Starts the program once more on the same things, and gives how that start ended.
     pub(crate) fn start_again(&self) -> std::process::ExitStatus {
         let started = std::process::Command::new(program())

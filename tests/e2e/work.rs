@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 
 /// Connects the model server as a service and makes it the one for new sessions.
-fn connect(window: &Window, model: &Model) -> Value {
+pub(crate) fn connect(window: &Window, model: &Model) -> Value {
     let draft = json!({"id": null, "name": "Test service", "dialect": "openai-chat",
         "base_url": model.address(), "models": ["plain"]});
     let providers = window.command("save_provider", json!({"provider": draft}));
