@@ -91,6 +91,8 @@ fn what_tools_and_commands_changed_goes_back_and_comes_again_byte_for_byte() {
         assert_eq!(folder(play.rig.folder()), changed);
         undo(&play, RestoreOf::Restore { revision: again.revision }, &[]).await;
         assert_eq!(folder(play.rig.folder()), at_first, "the undo of the undo of the undo");
+        let ledger = engine::ledger::Ledger::read(play.process.engine.store(), &play.session).expect("read");
+        assert!(ledger.undone(&ledger.turns[0].turn).contains("kept.txt"), "and it says so");
         play.through("Go on.").await;
         let heard = play.heard().join("\n");
         assert!(heard.contains("took changes back") && heard.contains("kept.txt"), "{heard}");

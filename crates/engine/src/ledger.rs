@@ -144,31 +144,29 @@ impl Ledger {
     pub fn undone(&self, turn: &TurnId) -> BTreeSet<&str> {
         let own = self.first_of(turn);
         let mut undone: BTreeSet<&str> = BTreeSet::new();
-        let mut by: BTreeMap<&RevisionId, BTreeSet<&str>> = BTreeMap::new();
+        let mut by: BTreeMap<&RevisionId, (bool, BTreeSet<&str>)> = BTreeMap::new();
         for entry in self.entries.iter().skip(own) {
             let By::Restore { revision, scope } = &entry.by else { continue };
             let paths: BTreeSet<&str> = entry.effects.iter().map(|effect| effect.path.as_str()).collect();
             match &scope.of {
                 RestoreOf::Restore { revision: of } => {
-                    let back = by.remove(of).unwrap_or_default();
-                    undone.retain(|path| !(back.contains(path) && paths.contains(path)));
+                    // Taking an undo back brings its paths again; taking that back takes them once more.
+                    let (was_undo, back) = by.remove(of).unwrap_or_default();
+                    let back: BTreeSet<&str> = back.intersection(&paths).copied().collect();
+                    match was_undo {
+                        true => undone.retain(|path| !back.contains(path)),
+                        false => undone.extend(&back),
+                    }
+                    by.insert(revision, (!was_undo, back));
                 }
                 of if self.covers(of, turn) => {
                     undone.extend(&paths);
-                    by.insert(revision, paths);
+                    by.insert(revision, (true, paths));
                 }
                 _ => {}
             }
         }
         undone
-    }
-
-    /// Was this return taken back itself?
-    #[must_use]
-    pub fn is_undone(&self, revision: &RevisionId) -> bool {
-        self.entries.iter().any(|entry| {
-            matches!(&entry.by, By::Restore { scope: RestoreScope { of: RestoreOf::Restore { revision: of }, .. }, .. } if of == revision)
-        })
     }
 
     fn covers(&self, of: &RestoreOf, turn: &TurnId) -> bool {

@@ -47,7 +47,7 @@ fn command<'a>(facts: &Facts, grants: &'a [(GrantId, Grant)]) -> Option<&'a Gran
 }
 
 /// Is every site it may reach granted?
-fn reached(facts: &Facts, grants: &[(GrantId, Grant)]) -> bool {
+pub(crate) fn reached(facts: &Facts, grants: &[(GrantId, Grant)]) -> bool {
     let granted = |site: &String| {
         grants.iter().any(|(_, grant)| matches!(grant, Grant::Site { site: own } if own == site))
     };
@@ -77,9 +77,8 @@ fn touches_protected(facts: &Facts) -> bool {
     facts.can_touch.iter().any(|path| path::is_protected(path))
 }
 
-/// What could be allowed together with this call, narrowest first; empty where no scope can be enforced.
-#[must_use]
-pub fn offers(facts: &Facts, cage: Cage) -> Vec<Grant> {
+/// What could be allowed together with a call of these facts, narrowest first; empty where no scope can be enforced.
+pub(crate) fn offers(facts: &Facts, cage: Cage) -> Vec<Grant> {
     if facts.undo == Undo::No || touches_protected(facts) {
         return Vec::new();
     }

@@ -9,7 +9,6 @@ pub mod call;
 pub mod clear;
 pub mod command;
 pub mod diff;
-pub mod grants;
 pub mod launch;
 pub mod limits;
 pub mod network;
@@ -27,6 +26,7 @@ pub mod visible;
 
 mod builtin;
 mod cages;
+mod grants;
 mod save;
 mod schema;
 mod shell;

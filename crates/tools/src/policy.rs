@@ -107,6 +107,20 @@ pub fn judge(call: &Checked, facts: &Facts, input: &PolicyInput<'_>) -> Verdict 
     of_facts(call.name(), facts, input)
 }
 
+/// What may be allowed together with this call: only what would turn this very verdict into a yes, narrowest first.
+#[must_use]
+pub fn offers(call: &Checked, facts: &Facts, input: &PolicyInput<'_>) -> Vec<Grant> {
+    let helps = |offer: &Grant| {
+        let mut grants = input.grants.to_vec();
+        grants.push((GrantId::from_bits(0), offer.clone()));
+        let with = PolicyInput { grants: &grants, ..input.clone() };
+        matches!(of_facts(call.name(), facts, &with), Verdict::Allow { .. })
+    };
+    let asks = matches!(of_facts(call.name(), facts, input), Verdict::Ask { .. });
+    let offers = if asks { grants::offers(facts, input.cage) } else { Vec::new() };
+    offers.into_iter().filter(helps).collect()
+}
+
 fn of_facts(tool: &str, facts: &Facts, input: &PolicyInput<'_>) -> Verdict {
     let mut verdict = by_mode(facts, input);
     if matches!(verdict, Verdict::Ask { .. })
@@ -138,10 +152,14 @@ fn by_mode(facts: &Facts, input: &PolicyInput<'_>) -> Verdict {
         return allow("builtin/looks");
     }
     if !facts.reach.is_empty() {
-        return match input.mode {
-            Mode::Plan => deny("mode/plan", "Plan only mode reaches no network; propose the command instead"),
-            Mode::Ask | Mode::Edit | Mode::Auto => ask("builtin/network"),
-        };
+        match input.mode {
+            Mode::Plan => {
+                return deny("mode/plan", "Plan only mode reaches no network; propose the command instead");
+            }
+            // Granted sites leave the command itself to be judged.
+            Mode::Ask | Mode::Edit | Mode::Auto if grants::reached(facts, input.grants) => {}
+            Mode::Ask | Mode::Edit | Mode::Auto => return ask("builtin/network"),
+        }
     }
     match (facts.act, input.mode, input.cage) {
         (Act::Read, ..) => allow("builtin/read"),

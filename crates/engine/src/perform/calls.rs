@@ -93,7 +93,7 @@ fn one(shared: &Arc<Shared>, session: &SessionId, state: &State, call: &Call) ->
         facts_digest: tools::clear::facts_digest(&surveyed.facts),
         semantics: surveyed.semantics.clone(),
         approval_digest: fresh.digest(),
-        offers: tools::grants::offers(&surveyed.facts, cage),
+        offers: tools::policy::offers(&checked, &surveyed.facts, &policy),
         cleared,
         tree,
         interaction: checked.interaction().cloned(),

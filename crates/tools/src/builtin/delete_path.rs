@@ -160,7 +160,8 @@ impl Doomed {
             ("size".to_owned(), self.bytes.to_string()),
             ("to".to_owned(), if ctx.bin == Bin::Blobs { "kept" } else { "trash" }.to_owned()),
         ]);
-        let whole = self.kind == Kind::File || ctx.bin == Bin::Blobs;
+        let kept = self.bytes <= ctx.limits.file_bytes;
+        let whole = kept && (self.kind == Kind::File || ctx.bin == Bin::Blobs);
         let facts = Facts {
             act: Act::Delete,
             exact: path.clone(),

@@ -3,9 +3,8 @@
 use super::rig::Rig;
 use crate::clear::clear;
 use crate::command::Pattern;
-use crate::grants::offers;
 use crate::launch::Hold;
-use crate::policy::{Cage, Layer, Rule, Word, judge};
+use crate::policy::{Cage, Layer, Rule, Word, judge, offers};
 use domain::call::{Facts, Grant, Mode, Undo, Verdict};
 use domain::ids::GrantId;
 use serde_json::json;
@@ -198,31 +197,51 @@ fn the_network_asks_in_every_mode_unless_that_very_site_is_granted() {
 }
 
 #[test]
-fn what_is_offered_is_narrow_first_and_covers_the_call_it_is_offered_with() {
-    let rig = granted(&[]);
+fn what_is_offered_is_narrow_first_and_turns_this_very_question_into_a_yes() {
     #[track_caller]
-    fn check(rig: &Rig, text: &str, expect: &[Grant]) {
-        let facts = command(rig, text);
-        let offered = offers(&facts, Cage::Full);
+    fn check(text: &str, expect: &[Grant]) {
+        let rig = granted(&[]);
+        let call = rig.check("run_command", &json!({ "command": text }));
+        let facts = command(&rig, text);
+        let offered = offers(&call, &facts, &rig.policy());
         assert_eq!(offered, expect, "{text}");
         for grant in offered {
-            let again = granted(&[grant]);
-            assert_eq!(word(&again, text), "allow", "{text}");
+            assert_eq!(word(&granted(&[grant]), text), "allow", "{text}");
         }
-        assert_eq!(offers(&facts, Cage::None), [], "no cage, no offer");
-        assert_eq!(offers(&Facts { undo: Undo::No, ..facts }, Cage::Full), []);
+        let mut bare = granted(&[]);
+        bare.cage = Some(Cage::None);
+        assert_eq!(offers(&call, &facts, &bare.policy()), [], "no cage, no offer");
+        assert_eq!(offers(&call, &Facts { undo: Undo::No, ..facts }, &rig.policy()), []);
     }
-    check(&rig, "cargo test --lib", &[kind("cargo test"), Grant::Commands]);
-    check(&rig, "ls && npm run build", &[kind("npm run build"), Grant::Commands]);
-    check(&rig, "python3 tool.py", &[exact(&["python3", "tool.py"]), Grant::Commands]);
-    check(&rig, "make > out.txt", &[Grant::Commands]);
-    check(&rig, "rm p/a.txt", &[]);
-    check(&rig, "git push", &[]);
+    check("cargo test --lib", &[kind("cargo test"), Grant::Commands]);
+    check("ls && npm run build", &[kind("npm run build"), Grant::Commands]);
+    check("python3 tool.py", &[exact(&["python3", "tool.py"]), Grant::Commands]);
+    check("make > out.txt", &[Grant::Commands]);
+    check("rm p/a.txt", &[]);
+    check("git push", &[]);
+    check("base64 .env > out", &[]);
+    let rig = granted(&[]);
     let write = |path: &str| {
-        offers(&rig.survey("write_file", &json!({"path": path, "content": "x"})).unwrap().facts, Cage::Full)
+        let call = rig.check("write_file", &json!({"path": path, "content": "x"}));
+        offers(&call, &call.survey(&rig.ctx).unwrap().facts, &rig.policy())
     };
     assert_eq!(write("p/b.txt"), [Grant::Write { under: "p".into() }]);
     assert_eq!(write("AGENTS.md"), []);
+}
+
+#[test]
+fn a_site_is_offered_where_nothing_else_is_asked() {
+    let site = Grant::Site { site: "example.com:443".into() };
+    for (mode, expect) in [(Mode::Ask, vec![]), (Mode::Edit, vec![]), (Mode::Auto, vec![site.clone()])] {
+        let mut rig = granted(&[]);
+        rig.mode = mode;
+        let call = rig.check("run_command", &json!({"command": "make fetch", "sites": ["example.com"]}));
+        let facts = Facts { undo: Undo::Yes, ..call.survey(&rig.ctx).unwrap().facts };
+        assert_eq!(offers(&call, &facts, &rig.policy()), expect, "{mode:?}");
+        rig.grants.push((GrantId::from_bits(3), site.clone()));
+        let allowed = matches!(judge(&call, &facts, &rig.policy()), Verdict::Allow { .. });
+        assert_eq!(allowed, mode == Mode::Auto, "{mode:?}: the command itself is judged as ever");
+    }
 }
 
 #[cfg(target_os = "linux")]
