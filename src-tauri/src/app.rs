@@ -25,6 +25,8 @@ pub(crate) struct Shell {
     room: watch::Receiver<Opened>,
     /// What the page listens to.
     pub(crate) subscriptions: Subscriptions,
+    /// Held while the folder dialog is open.
+    pub(crate) choosing: tokio::sync::Mutex<()>,
     /// Has the window the focus?
     pub(crate) focused: watch::Sender<bool>,
     /// Notices on the screen.
@@ -58,8 +60,13 @@ fn try_run(start: Start) -> anyhow::Result<i32> {
     let (focused, focus) = watch::channel(false);
     let (desktop, chosen) = Desktop::new();
     let desktop = Arc::new(desktop);
-    let shell =
-        Shell { room, subscriptions: Subscriptions::default(), focused, notices: Arc::clone(&desktop) };
+    let shell = Shell {
+        room,
+        subscriptions: Subscriptions::default(),
+        choosing: tokio::sync::Mutex::new(()),
+        focused,
+        notices: Arc::clone(&desktop),
+    };
     let app = tauri::Builder::default()
         // First of all, so that a second start does nothing but bring this window to the front.
         .plugin(single_instance(&start))

@@ -36,6 +36,29 @@ pub(crate) fn put(app: &AppHandle) {
     }
 }
 
+/// Does anybody show our icon? Having made one says nothing: many Linux desktops have no place for it, and then a window
+/// that was hidden couldn't be found again.
+pub(crate) async fn is_shown(app: &AppHandle) -> bool {
+    app.tray_by_id(ID).is_some() && has_place().await
+}
+
+/// Is there a tray on this desktop: somebody who watches for icons and somebody who shows them?
+#[cfg(target_os = "linux")]
+async fn has_place() -> bool {
+    let asked = async {
+        let bus = zbus::Connection::session().await?;
+        let watcher = "org.kde.StatusNotifierWatcher";
+        let proxy = zbus::Proxy::new(&bus, watcher, "/StatusNotifierWatcher", watcher).await?;
+        proxy.get_property::<bool>("IsStatusNotifierHostRegistered").await
+    };
+    asked.await.unwrap_or(false)
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn has_place() -> bool {
+    true
+}
+
 fn build(app: &AppHandle) -> tauri::Result<TrayIcon> {
     // The menu is there before the store with the settings is open.
     let words = match Language::of_system() {

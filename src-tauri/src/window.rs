@@ -13,6 +13,8 @@ use tokio::sync::oneshot;
 
 /// Label of the one window.
 pub(crate) const LABEL: &str = "main";
+/// How long closing waits to learn whether a tray shows our icon.
+const TRAY_ANSWER: Duration = Duration::from_secs(1);
 /// How long closing waits for the room to say whether work runs.
 const CLOSE_ANSWER: Duration = Duration::from_secs(2);
 
@@ -53,7 +55,11 @@ pub(crate) fn open_session(app: &AppHandle, session: String) {
 }
 
 /// Lets the person choose a folder in the system's dialog. `None` when dismissed.
+///
+/// One at a time: a second wish while a dialog is open counts as dismissed.
 pub(crate) async fn choose_folder(window: &WebviewWindow) -> Option<PathBuf> {
+    let shell = window.state::<Shell>();
+    let _only_one = shell.choosing.try_lock().ok()?;
     let (chosen, answer) = oneshot::channel();
     let parent = window.clone();
     // The dialog must be made where the window lives; its answer may be waited for anywhere.
@@ -136,7 +142,8 @@ async fn close(window: &WebviewWindow) {
         return;
     }
     // Without a tray a hidden window could not be found again.
-    let done = if app.tray_by_id(crate::tray::ID).is_some() { window.hide() } else { window.minimize() };
+    let tray = tokio::time::timeout(TRAY_ANSWER, crate::tray::is_shown(app)).await.unwrap_or(false);
+    let done = if tray { window.hide() } else { window.minimize() };
     if let Err(error) = done {
         tracing::warn!(%error, "cannot put the window away");
     }

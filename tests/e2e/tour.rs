@@ -32,7 +32,15 @@ fn the_tour_goes_from_the_start_to_the_difference() {
     window.shows("Cinnamon bun");
     window.picture("tour-4-difference");
     let changes = window.command("changes", serde_json::json!({"session": session}));
-    assert_eq!(changes[0]["path"], "menu.md", "{changes}");
+    let paths: Vec<_> = changes["files"].as_array().into_iter().flatten().map(|file| &file["path"]).collect();
+    assert_eq!(paths, ["lines.txt", "menu.md"], "{changes}");
+    // All of it goes back, what the command wrote, too.
+    let turn = &changes["turns"][0]["turn"];
+    let of = serde_json::json!({"kind": "turn", "turn": turn});
+    window.command("undo", serde_json::json!({"session": session, "of": of, "paths": [], "overwrite": []}));
+    wait_until("the menu is as it was", || menu(&window).contains("5.20").then_some(()));
+    window.shows("Redo");
+    window.picture("tour-5-undone");
 }
 
 fn summary(window: &Window) -> Value {
