@@ -30,8 +30,15 @@ pub(crate) struct Lasting {
 /// All of them, oldest first.
 pub(crate) fn all(store: &StoreHandle) -> Result<Vec<Lasting>, ApiError> {
     let text = store.setting(NAME).map_err(|read| api::of_read(&read))?;
-    let kept: Vec<serde_json::Value> =
-        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let Some(text) = text else { return Ok(Vec::new()) };
+    // What can't be read at all is neither obeyed nor written over.
+    let kept: Vec<serde_json::Value> = serde_json::from_str(&text).map_err(|bad| {
+        error(
+            "grant/unreadable",
+            format!("the kept permissions can't be read: {bad}"),
+            "Everything is asked.",
+        )
+    })?;
     // One that can't be read hides no other.
     Ok(kept.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect())
 }

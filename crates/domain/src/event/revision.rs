@@ -109,7 +109,7 @@ pub struct RevisionRestored {
     /// How many more were.
     #[serde(default)]
     pub kept_more: u64,
-    /// Why it stopped before its end, where it did; nothing else was touched then.
+    /// Why it stopped before its end, where it did; what it had changed by then stands in `changed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ToolError>,
 }

@@ -72,8 +72,6 @@ pub enum Command {
     Rename(String),
     /// Take changes back.
     Restore(super::Restore),
-    /// Allow something for the rest of the session.
-    Allow(Grant),
     /// Take such a permission back.
     Revoke(GrantId),
 }
@@ -129,7 +127,6 @@ pub fn command(state: &State, command: Command, env: &Env<'_>) -> Taken {
         Command::SetModel(model) => done(vec![Draft::new(SessionModel { model })]),
         Command::Rename(title) => rename(&title),
         Command::Restore(restore) => super::restore::command(state, restore, env),
-        Command::Allow(what) => allow(state, what, env),
         Command::Revoke(grant) => revoke(state, grant),
     }
 }
@@ -250,7 +247,7 @@ fn grant(state: &State, id: ApprovalId, digest: Digest, offer: Option<u32>, env:
     };
     let mut drafts = scoped(state, ApprovalGranted { approval: id.clone(), digest });
     if let Some(what) = offered {
-        drafts.extend(given(state, what, Some(id), env)?);
+        drafts.extend(given(state, what, id, env)?);
     }
     done(drafts)
 }
@@ -329,16 +326,11 @@ fn rename(title: &str) -> Taken {
     done(vec![Draft::new(SessionRenamed { title: title.to_owned() })])
 }
 
-fn allow(state: &State, what: Grant, env: &Env<'_>) -> Taken {
-    let drafts = given(state, what, None, env)?;
-    Ok((Decision::barrier(drafts.into_iter().collect()), CommandReply { message: None, repeated_at: None }))
-}
-
 /// Allowing the same thing twice is one permission.
 fn given(
     state: &State,
     what: Grant,
-    approval: Option<ApprovalId>,
+    approval: ApprovalId,
     env: &Env<'_>,
 ) -> Result<Option<Draft>, CommandError> {
     if state.grants.values().any(|known| known.what == what) {
@@ -347,7 +339,7 @@ fn given(
     if state.grants.len() >= MOST_GRANTS {
         return no("grant/count", format!("{MOST_GRANTS} permissions are in force; revoke some first"));
     }
-    Ok(Some(Draft::new(GrantGiven { grant: GrantId::new(env.ids), what, approval })))
+    Ok(Some(Draft::new(GrantGiven { grant: GrantId::new(env.ids), what, approval: Some(approval) })))
 }
 
 fn revoke(state: &State, grant: GrantId) -> Taken {

@@ -10,7 +10,7 @@ use domain::event::{
     ApprovalExpired, ApprovalRefused, ApprovalRequested, Changed, Draft, Event, Fact, PlanReplaced,
     QuestionAsked, Recorded, ToolDecision, ToolDenied, ToolOutcome, ToolResult, ToolStart,
 };
-use domain::ids::{ApprovalId, CallId, QuestionId, StepId};
+use domain::ids::{ApprovalId, CallId, GrantId, QuestionId, StepId};
 use domain::state::{ApprovalState, Call, CallPhase, State};
 use std::collections::BTreeMap;
 use tools::Interaction;
@@ -29,6 +29,8 @@ pub struct Judged {
 pub struct Judgement {
     /// The mode it was made under.
     pub mode: Mode,
+    /// The session's grants it was made under.
+    pub grants: Vec<GrantId>,
     /// The policy's word.
     pub verdict: Verdict,
     /// What the call would touch.
@@ -61,14 +63,18 @@ pub(super) fn judged(state: &State, step: &StepId, calls: Vec<Judged>, env: &Env
     let mut barrier = false;
     for Judged { call, result } in calls {
         let fits = scratch.state.call(&call).is_some_and(|open| open.phase == CallPhase::Proposed);
-        // One made under another mode says nothing; the call is judged again.
-        let now = scratch.state.session.as_ref().map(|session| session.mode);
-        let stale = matches!(&result, Ok(judgement) if Some(judgement.mode) != now);
+        // One made under another mode or other permissions says nothing; the call is judged again.
+        let stale = matches!(&result, Ok(judgement) if !is_current(&scratch.state, judgement));
         if fits && !stale {
             barrier |= one(&mut scratch, &call, result, env);
         }
     }
     Decision { drafts: scratch.drafts, barrier }
+}
+
+fn is_current(state: &State, judgement: &Judgement) -> bool {
+    let mode = state.session.as_ref().map(|session| session.mode);
+    mode == Some(judgement.mode) && state.grants.keys().eq(&judgement.grants)
 }
 
 /// Decides on one call; true when something with effects starts.

@@ -275,6 +275,7 @@ fn judgement(verdict: Verdict, shown: &[u8], cleared: bool) -> Judgement {
     };
     Judgement {
         mode: domain::call::Mode::Ask,
+        grants: Vec::new(),
         verdict,
         facts,
         facts_digest: Digest::of(shown),
@@ -586,4 +587,16 @@ fn r_inv_08_messages_are_bounded_and_never_empty() {
     assert_eq!(bench.refuses(say("x".repeat(bench.limits.message_bytes + 1))), "message/too_long");
     bench.tell(say("One.".into()));
     assert_eq!(bench.refuses(say("Two.".into())), "inbox/full");
+}
+
+#[test]
+fn r_pol_05_a_permission_revoked_while_a_call_was_judged_starts_nothing() {
+    let mut bench = Bench::attempting();
+    bench.answer(calls(&["tool"]), StopReason::ToolCalls);
+    let grant = domain::ids::GrantId::from_bits(5);
+    let rule = domain::call::grant_rule(&grant);
+    let judged = Judgement { grants: vec![grant], ..judgement(Verdict::Allow { rule }, b"shown", true) };
+    let calls = vec![Judged { call: bench.call(0).id.clone(), result: Ok(judged) }];
+    let step = bench.step_id();
+    assert_eq!(bench.take(Input::Judged { step, calls }), "", "it is judged again");
 }

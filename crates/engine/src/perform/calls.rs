@@ -88,6 +88,7 @@ fn one(shared: &Arc<Shared>, session: &SessionId, state: &State, call: &Call) ->
     });
     let judgement = |cleared: bool| crate::decide::Judgement {
         mode,
+        grants: state.grants.keys().cloned().collect(),
         verdict: verdict.clone(),
         facts: surveyed.facts.clone(),
         facts_digest: tools::clear::facts_digest(&surveyed.facts),

@@ -19,7 +19,9 @@ use std::sync::Arc;
 use store::Reader;
 use tokio_util::sync::CancellationToken;
 use tools::Place;
-use tools::revision::{Force, Hindrance, Kept, RestoreError, merged, restore as put_back};
+use tools::revision::{
+    Force, Hindrance, Kept, RestoreError, Restored as PutBack, merged, restore as put_back,
+};
 
 /// Most paths left alone that are named.
 const NAMED: usize = 100;
@@ -31,9 +33,11 @@ pub(crate) async fn restore(
     revision: RevisionId,
 ) -> Done {
     let root = state.session.as_ref().map(|session| session.root.clone()).unwrap_or_default();
+    // The same folder by whatever name it is reached: calls hold it by its real path.
+    let real = Path::new(&root).canonicalize().unwrap_or_else(|_| Path::new(&root).to_owned());
     // A return that was begun is finished: closing waits for it.
     let never = CancellationToken::new();
-    let lease = shared.folders.hold(Path::new(&root), &session, &never).await;
+    let lease = shared.folders.hold(&real, &session, &never).await;
     let work = move || match &state.restoring {
         Some(restoring) => all(&shared, &root, restoring)
             .unwrap_or_else(|error| Restored { error: Some(error), ..Restored::default() }),
@@ -59,16 +63,24 @@ fn all(shared: &Shared, root: &str, restoring: &Restoring) -> Result<Restored, T
         false => Force::Paths(restoring.overwrite.iter().cloned().collect()),
     };
     let mut done = put_back(&place, &blobs, &wanted, &force).map_err(|error| of_restore(&error))?;
-    let ours = our_parts(&place, &blobs, &wanted, &done.kept).map_err(|error| of_restore(&error))?;
-    if !ours.is_empty() {
-        let parts = put_back(&place, &blobs, &ours, &Force::Nothing).map_err(|error| of_restore(&error))?;
-        done.kept.retain(|kept| !ours.iter().any(|one| one.path == kept.path));
-        done.kept.extend(parts.kept);
-        done.done.extend(parts.done);
-    }
+    // What was done stays told, whatever becomes of the rest.
+    let error = merge(&place, &blobs, &wanted, &mut done).err().map(|error| of_restore(&error));
     let kept_more = done.kept.len().saturating_sub(NAMED) as u64;
     let kept = done.kept.into_iter().take(NAMED).map(kept_back).collect();
-    Ok(Restored { changed: bounded_changes(done.done, &blobs), kept, kept_more, error: None })
+    Ok(Restored { changed: bounded_changes(done.done, &blobs), kept, kept_more, error })
+}
+
+/// Takes back only our part of files that somebody changed since, where that can be done cleanly.
+fn merge(place: &Place, blobs: &Blobs, wanted: &[Effect], done: &mut PutBack) -> Result<(), RestoreError> {
+    let ours = our_parts(place, blobs, wanted, &done.kept)?;
+    if ours.is_empty() {
+        return Ok(());
+    }
+    let parts = put_back(place, blobs, &ours, &Force::Nothing)?;
+    done.kept.retain(|kept| !ours.iter().any(|one| one.path == kept.path));
+    done.kept.extend(parts.kept);
+    done.done.extend(parts.done);
+    Ok(())
 }
 
 /// For files that somebody changed since: the effects that take back only our part.

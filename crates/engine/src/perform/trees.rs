@@ -8,7 +8,7 @@ use crate::decide::Look;
 use crate::input::{Finished, FinishedEnd};
 use crate::perform::calls::{bounded_changes, told};
 use crate::shared::Shared;
-use domain::call::{Act, Effect, Facts, Mode, Recovery, Semantics, Undo};
+use domain::call::{Act, Effect, Facts, Mode, Recovery, Semantics, ToolError, Undo};
 use domain::digest::Digest;
 use domain::event::Changed;
 use domain::ids::{CallId, SessionId};
@@ -81,6 +81,10 @@ pub(crate) async fn held(
     };
     let compared = wide(cleared.facts(), mode);
     let before = if compared { tree(shared, &ctx.place).await } else { None };
+    if compared && before.is_none() && cleared.facts().undo != Undo::No {
+        // It was allowed as something that can be taken back.
+        return unkept();
+    }
     let mut done = tools::run(cleared, &ctx).await;
     if let Some(before) = before
         && let Some(differs) = differs(shared, &ctx.place, before).await
@@ -89,6 +93,18 @@ pub(crate) async fn held(
     }
     drop(lease);
     told(done, &*ctx.blobs)
+}
+
+/// Not run: what it would change couldn't be kept.
+fn unkept() -> Finished {
+    let error = ToolError {
+        code: "revision/failed".into(),
+        message: "the state of the folder couldn't be kept first, so nothing was run".into(),
+        suggestion: Some("Tell the person to look at the disk, then try again.".into()),
+    };
+    let text = tools::run::error_text(&error);
+    let (changed, kept, seen) = (Changed::default(), BTreeMap::new(), BTreeMap::new());
+    Finished { end: FinishedEnd::Failed(error), text, changed, kept, seen }
 }
 
 /// What the trees tell, and what the tool says of paths they don't cover.
