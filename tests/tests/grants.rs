@@ -1,6 +1,6 @@
 //! What the person allowed for more than one call: it holds for the session, over a restart, and until it is revoked.
 
-use crate::play::{Play, asks, calls, run, script, text, write};
+use crate::play::{Play, asks, calls, read, run, script, text, write};
 use domain::call::{Grant, Mode};
 use domain::event::Fact;
 use domain::ids::GrantId;
@@ -132,5 +132,21 @@ fn case_a12_saying_that_the_plan_is_fine_switches_nothing() {
         let denied = play.facts().into_iter().filter(|fact| matches!(fact, Fact::ToolDenied(_))).count();
         assert_eq!((denied, play.count("session/mode")), (1, 0), "the write was refused before it ran");
         play.clean();
+    });
+}
+
+#[test]
+fn a43_that_a_secret_was_read_is_remembered_even_when_the_file_is_gone() {
+    alone(async {
+        let steps = [read(".env"), run("drop .env"), text("Done."), text("Again.")];
+        let rig = Rig::new(&script(&steps.iter().map(String::as_str).collect::<Vec<_>>()));
+        std::fs::write(rig.folder().join(".env"), "KEY=1\n").expect("written");
+        let play = Play::on(rig).await;
+        play.through("Read it.").await;
+        assert_eq!(asked(&play), 2, "reading it asks, and so does the command");
+        assert!(!play.rig.folder().join(".env").exists());
+        let play = play.restart().await;
+        play.through("Go on.").await;
+        assert!(play.state().secrets.contains(".env"), "{:?}", play.state().secrets);
     });
 }

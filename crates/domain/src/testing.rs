@@ -298,7 +298,7 @@ pub(crate) fn granted(n: u128) -> ApprovalGranted {
 }
 
 pub(crate) fn started(n: u128, semantics: Semantics) -> ToolStart {
-    ToolStart { call: call(n), arguments: arguments(), semantics, tree: None }
+    ToolStart { call: call(n), arguments: arguments(), semantics, tree: None, secrets: Vec::new() }
 }
 
 pub(crate) fn manual() -> Semantics {

@@ -211,6 +211,16 @@ pub fn only_looks(facts: &Facts) -> bool {
     facts.act == Act::Run && facts.reach.is_empty() && facts.cannot_touch.iter().any(|one| one == WRITING)
 }
 
+/// The files with secrets that a call of these facts reads or names.
+#[must_use]
+pub fn secrets(facts: &Facts) -> Vec<String> {
+    match facts.act {
+        Act::Run => facts.words.get(SECRETS).map_or("", String::as_str).lines().map(str::to_owned).collect(),
+        Act::Read => facts.can_touch.iter().filter(|path| path::is_secret(path)).cloned().collect(),
+        Act::Write | Act::Edit | Act::Delete | Act::Talk => Vec::new(),
+    }
+}
+
 /// The wording fact that lists the secret files a command names.
 pub(crate) const SECRETS: &str = "secrets";
 

@@ -122,7 +122,14 @@ fn call(n: u128, name: &str, arguments: &str) -> Fact {
 
 fn call_start(n: u128) -> Fact {
     let semantics = Semantics::Possible { recovery: Recovery::Manual };
-    ToolStart { call: CallId::from_bits(n), arguments: Digest::ZERO, semantics, tree: None }.into()
+    ToolStart {
+        call: CallId::from_bits(n),
+        arguments: Digest::ZERO,
+        semantics,
+        tree: None,
+        secrets: Vec::new(),
+    }
+    .into()
 }
 
 fn output(n: u128, text: &str) -> Fact {

@@ -134,6 +134,9 @@ pub struct ToolStart {
     /// Tree of the folder just before, where its changes are told by comparing: commands, whole folders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Digest>,
+    /// Files with secrets that it reads or names: what reaches the network later in the session asks because of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
 }
 
 /// `tool/output`

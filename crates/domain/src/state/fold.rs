@@ -331,6 +331,7 @@ fn tool_call(state: &mut State, e: &ToolCall) {
 
 fn tool_start(state: &mut State, e: &ToolStart, event: &Event) {
     let at = event.envelope.time;
+    state.secrets.extend(e.secrets.iter().cloned());
     with_call(state, &e.call, |call| {
         call.phase = CallPhase::Started { semantics: e.semantics.clone(), at, tree: e.tree };
     });

@@ -13,10 +13,10 @@ use crate::ids::{
 };
 use crate::model::{ModelSnapshot, StopReason, Usage};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 5;
+pub const STATE_VERSION: u32 = 6;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
@@ -69,6 +69,8 @@ pub struct State {
     pub restoring: Option<Restoring>,
     /// What the person allowed for the rest of the session.
     pub grants: BTreeMap<GrantId, Given>,
+    /// Files with secrets that calls read or named, whatever became of them; it only grows.
+    pub secrets: BTreeSet<String>,
     /// How the last turn ended badly, for lists; `None` when it ended well or none ended yet.
     pub last_failure: Option<String>,
 }

@@ -115,8 +115,9 @@ fn one(scratch: &mut Scratch, id: &CallId, result: Result<Judgement, ToolError>,
 fn start(scratch: &mut Scratch, id: &CallId, judgement: Judgement, env: &Env<'_>) -> bool {
     let Some(arguments) = scratch.when_ready(id, env) else { return false };
     let effects = judgement.semantics.has_effects();
+    let secrets = tools::policy::secrets(&judgement.facts);
     let (semantics, tree) = (judgement.semantics, judgement.tree);
-    scratch.push(ToolStart { call: id.clone(), arguments, semantics, tree });
+    scratch.push(ToolStart { call: id.clone(), arguments, semantics, tree, secrets });
     match judgement.interaction {
         None => {}
         Some(Interaction::Ask(body)) => {

@@ -259,9 +259,9 @@ fn failed(error: ToolError) -> Finished {
     Finished { end: FinishedEnd::Failed(error), text, changed, kept, seen }
 }
 
-/// Files with secrets that the session read or wrote.
+/// Files with secrets that the session's calls read or named.
 fn read_secrets(state: &State) -> Vec<String> {
-    state.seen.keys().filter(|path| tools::path::is_secret(path)).cloned().collect()
+    state.secrets.iter().cloned().collect()
 }
 
 /// The session's mode; the strictest where there is none yet.

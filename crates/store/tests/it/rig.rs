@@ -172,8 +172,14 @@ pub(crate) fn granted_and_started(n: u128) -> Vec<Draft> {
     let semantics = Semantics::Possible { recovery: Recovery::Manual };
     vec![
         of(ApprovalGranted { approval: ApprovalId::from_bits(n), digest: Digest::of(b"approval") }.into()),
-        of(ToolStart { call: CallId::from_bits(n), arguments: Digest::of(b"{}"), semantics, tree: None }
-            .into()),
+        of(ToolStart {
+            call: CallId::from_bits(n),
+            arguments: Digest::of(b"{}"),
+            semantics,
+            tree: None,
+            secrets: Vec::new(),
+        }
+        .into()),
     ]
 }
 

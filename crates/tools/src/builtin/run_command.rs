@@ -146,17 +146,13 @@ impl Tool for RunCommand {
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
         let (args, hold, reach) = (call.call().typed::<Args>(), call.hold(), reach(call.facts()));
         let seen_by = if call.is_approved() { SeenBy::Person } else { SeenBy::Nobody };
-        let (looks, secrets) = (only_looks(call.facts()), call.facts().words.get(SECRETS).cloned());
+        let looks = only_looks(call.facts());
         blocking(ctx, move |ctx| {
             let mut order = order(&args?.command, hold, reach?, seen_by, &ctx);
             if looks {
                 order.hide.extend(all_secrets(&ctx)?);
             }
-            let mut raw = run(&order, &ctx)?;
-            raw.seen.extend(
-                secrets.iter().flat_map(|list| list.lines()).filter_map(|path| digest_of(path, &ctx)),
-            );
-            Ok(raw)
+            run(&order, &ctx)
         })
     }
 }
@@ -208,13 +204,6 @@ fn all_secrets(ctx: &Ctx) -> Result<Vec<PathBuf>, ToolError> {
         failed("command/not_started", "the folder couldn't be looked through for secret files", "Try again.")
     })?;
     Ok(found.into_iter().map(|path| ctx.place.path().join(path)).collect())
-}
-
-/// A file's path and digest, so that it counts as read.
-fn digest_of(path: &str, ctx: &Ctx) -> Option<(String, Digest)> {
-    let real = ctx.place.reach(path).ok()?.real;
-    let current = crate::save::Current::read(&ctx.place, &real, FILE_BYTES).ok()?;
-    Some((real.to_string(), current.digest))
 }
 
 /// The sites a call names, each in its one spelling.
