@@ -18,6 +18,13 @@ fn run(lab: &Lab, mechanism: Mechanism, options: &[&str], script: &str) -> Strin
 #[test]
 fn r_pol_08_a_fork_bomb_ends() {
     each_cage(|lab, mechanism| {
+        // Not promised there (`Missing::ProcessCount`): it would take the machine of the other tests along.
+        if mechanism == Mechanism::Landlock
+            && lab.user == User::Myself
+            && rustix::process::geteuid().is_root()
+        {
+            return;
+        }
         let mark = lab.base.path().file_name().unwrap().to_str().unwrap();
         let began = Instant::now();
         let printed = run(
