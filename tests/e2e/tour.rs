@@ -38,8 +38,14 @@ fn the_tour_goes_from_the_start_to_the_difference() {
     let turn = &changes["turns"][0]["turn"];
     let of = serde_json::json!({"kind": "turn", "turn": turn});
     window.command("undo", serde_json::json!({"session": session, "of": of, "paths": [], "overwrite": []}));
-    wait_until("the menu is as it was", || menu(&window).contains("5.20").then_some(()));
-    window.shows("Redo");
+    wait_until("the menu is as it was", || (!menu(&window).contains("5.20")).then_some(()));
+    let undone = |view: Value| {
+        let mut entries = view["entries"].as_array().into_iter().flatten();
+        entries.any(|entry| entry["body"]["undo"]["state"] == "done").then_some(())
+    };
+    wait_until("the record says so", || {
+        undone(window.command("open_session", serde_json::json!({"session": session})))
+    });
     window.picture("tour-5-undone");
 }
 
