@@ -3,6 +3,7 @@
 //! The **bench** holds a state and what deciding may look up; its answers are the types of the events, in order.
 
 mod quiet;
+mod revoked;
 
 use super::*;
 use crate::input::{Finished, FinishedEnd, PreparedRequest};
@@ -587,16 +588,4 @@ fn r_inv_08_messages_are_bounded_and_never_empty() {
     assert_eq!(bench.refuses(say("x".repeat(bench.limits.message_bytes + 1))), "message/too_long");
     bench.tell(say("One.".into()));
     assert_eq!(bench.refuses(say("Two.".into())), "inbox/full");
-}
-
-#[test]
-fn r_pol_05_a_permission_revoked_while_a_call_was_judged_starts_nothing() {
-    let mut bench = Bench::attempting();
-    bench.answer(calls(&["tool"]), StopReason::ToolCalls);
-    let grant = domain::ids::GrantId::from_bits(5);
-    let rule = domain::call::grant_rule(&grant);
-    let judged = Judgement { grants: vec![grant], ..judgement(Verdict::Allow { rule }, b"shown", true) };
-    let calls = vec![Judged { call: bench.call(0).id.clone(), result: Ok(judged) }];
-    let step = bench.step_id();
-    assert_eq!(bench.take(Input::Judged { step, calls }), "", "it is judged again");
 }
