@@ -18,11 +18,10 @@ fn run(lab: &Lab, mechanism: Mechanism, options: &[&str], script: &str) -> Strin
 #[test]
 fn r_pol_08_a_fork_bomb_ends() {
     each_cage(|lab, mechanism| {
-        // Not promised there (`Missing::ProcessCount`): it would take the machine of the other tests along.
-        if mechanism == Mechanism::Landlock
-            && lab.user == User::Myself
-            && rustix::process::geteuid().is_root()
-        {
+        // The kernel bounds an ordinary user's; a root user's are counted a few times a second, and for that long a bomb
+        // takes the machine of the other tests along: only where it is asked for.
+        let root = lab.user == User::Myself && rustix::process::geteuid().is_root();
+        if root && std::env::var_os("DAYBOOK_FORK_BOMB").is_none() {
             return;
         }
         let mark = lab.base.path().file_name().unwrap().to_str().unwrap();
