@@ -203,6 +203,23 @@ test('a request is lived through: said, streamed, asked, allowed, finished, chan
   await page.close();
 });
 
+test('a press counts also while the conversation moves', async () => {
+  const { page, checkQuiet } = await stage.show('', 1360, 560);
+  await openSession(page, /Order form on phones/);
+  const hit = await page.getByRole('log').evaluate(async (view) => {
+    const before = view.scrollTop;
+    view.scrollTop = before > 60 ? before - 60 : before + 60;
+    await new Promise((done) => view.addEventListener('scroll', done, { once: true }));
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const { left, top, width, height } = view.getBoundingClientRect();
+    const under = document.elementFromPoint(left + width / 2, top + height / 2);
+    return { moved: view.scrollTop !== before, row: under?.closest('.entry') != null };
+  });
+  expect(hit).toEqual({ moved: true, row: true });
+  checkQuiet();
+  await page.close();
+});
+
 test('x21_unsent_words_outlive_a_reload', async () => {
   const { page, checkQuiet } = await stage.show('');
   await openSession(page, /Faster photo/);

@@ -55,16 +55,22 @@ test('saying again where it stands changes nothing', () => {
   expect(arming.armed).toBe(true);
 });
 
-test('a timer that fires early arms nothing', () => {
-  let fire = () => {};
+test('a timer that fires early arms nothing yet, and the rest is waited for', () => {
+  let now = 0;
+  const waits: { ms: number; run: () => void }[] = [];
   const arming = new Arming({
-    now: () => 0,
-    after: (_ms, run) => {
-      fire = run;
+    now: () => now,
+    after: (ms, run) => {
+      waits.push({ ms, run });
       return () => {};
     },
   });
   arming.at('apr_1', 1);
-  fire();
+  now = ARMING_MS - 0.4;
+  waits[0]?.run();
   expect(arming.armed).toBe(false);
+  expect(waits.map(({ ms }) => ms)).toEqual([ARMING_MS, 1]);
+  now = ARMING_MS + 0.6;
+  waits[1]?.run();
+  expect(arming.armed).toBe(true);
 });

@@ -39,9 +39,9 @@ export class Arming {
     this.#begin();
   }
 
-  /** May it be answered? Asks the clock too, so a late timer can't let a click through early. */
+  /** May it be answered? */
   get armed(): boolean {
-    return this.#armed && this.#timing.now() - this.#since >= ARMING_MS;
+    return this.#armed;
   }
 
   stop(): void {
@@ -55,8 +55,15 @@ export class Arming {
     this.#cancel?.();
     this.#armed = false;
     this.#since = this.#timing.now();
-    this.#cancel = this.#timing.after(ARMING_MS, () => {
-      this.#armed = true;
+    this.#wait(ARMING_MS);
+  }
+
+  /** Timers may come a little early; then the rest is waited for as well. */
+  #wait(ms: number): void {
+    this.#cancel = this.#timing.after(ms, () => {
+      const left = this.#since + ARMING_MS - this.#timing.now();
+      if (left > 0) this.#wait(Math.ceil(left));
+      else this.#armed = true;
     });
   }
 }
