@@ -75,6 +75,15 @@ fn restored(play: &Play) -> RevisionRestored {
     last.expect("something was taken back")
 }
 
+/// What the last return was to leave alone, and why.
+fn kept(play: &Play) -> Vec<(String, String)> {
+    let last = play.facts().into_iter().rev().find_map(|fact| match fact {
+        Fact::RevisionRestoring(began) => Some(began.kept),
+        _ => None,
+    });
+    last.expect("something was taken back").into_iter().map(|kept| (kept.path, kept.why)).collect()
+}
+
 #[test]
 fn what_tools_and_commands_changed_goes_back_and_comes_again_byte_for_byte() {
     alone(async {
@@ -124,8 +133,12 @@ fn what_a_person_changed_since_is_kept_and_reported_or_merged() {
         let root = play.rig.folder().to_owned();
         std::fs::write(root.join("new/deep.txt"), "mine\n").expect("written");
         let done = undo(&play, RestoreOf::Session, &[]).await;
-        let kept: Vec<_> = done.kept.iter().map(|kept| (kept.path.as_str(), kept.why.as_str())).collect();
-        assert_eq!(kept, [("new", "not_empty"), ("new/deep.txt", "changed")]);
+        assert_eq!(done.kept, [], "it was known before");
+        let kept = kept(&play);
+        assert_eq!(
+            kept.iter().map(|(path, why)| (path.as_str(), why.as_str())).collect::<Vec<_>>(),
+            [("new", "not_empty"), ("new/deep.txt", "changed")]
+        );
         assert_eq!(std::fs::read(root.join("new/deep.txt")).expect("there"), b"mine\n");
         assert_eq!(std::fs::read(root.join("kept.txt")).expect("back"), b"precious\n");
         undo(&play, RestoreOf::Session, &["new/deep.txt", "new"]).await;
@@ -190,4 +203,56 @@ fn a_restore_that_was_killed_is_finished_by_the_next_process() {
         }
     }
     assert!(points >= 2, "it was killed before and after the end was recorded: {points}");
+}
+
+/// A file of ten lines, one of them changed.
+fn lines(changed: &[(usize, &str)]) -> String {
+    let line = |n| {
+        changed.iter().find(|(at, _)| *at == n).map_or(format!("line {n}"), |(_, text)| (*text).to_owned())
+    };
+    (0..10).map(|n| line(n) + "\n").collect()
+}
+
+#[test]
+fn a_killed_undo_loses_nothing_that_a_person_had_and_can_be_undone() {
+    let steps = [write("list.txt", &lines(&[(1, "theirs")])), write("new.txt", "made\n"), text("Done.")];
+    let mut rig = Rig::new(&script(&steps.iter().map(String::as_str).collect::<Vec<_>>()));
+    rig.mode = Mode::Auto;
+    let root = rig.folder().to_owned();
+    std::fs::write(root.join("list.txt"), lines(&[])).expect("written");
+    let mine = lines(&[(1, "theirs"), (8, "mine")]);
+    let play = alone(async {
+        let play = Play::on(rig).await;
+        play.through("Change things.").await;
+        play
+    });
+    std::fs::write(root.join("list.txt"), &mine).expect("written");
+    std::fs::write(root.join("new.txt"), "mine, too\n").expect("written");
+    // All of it is done and the end isn't on record.
+    let play = alone(async {
+        let Play { rig, process, session } = play;
+        drop(process);
+        let process = rig.start(DieAt::append(1, Point::BeforeCommit));
+        let scope = RestoreScope { of: RestoreOf::Session, paths: Vec::new() };
+        process.engine.restore(&session, scope, vec!["new.txt".into()]).await.expect("it is taken");
+        let play = Play { rig, process, session };
+        while !play.process.faults.is_dead() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        play
+    });
+    assert_eq!(play.count("revision/restored"), 0);
+    assert_eq!(std::fs::read_to_string(root.join("list.txt")).expect("there"), lines(&[(8, "mine")]));
+    assert!(!root.join("new.txt").exists());
+    alone(async {
+        let play = play.restart().await;
+        drop(play.process.engine.state(&play.session));
+        play.until(|state| state.restoring.is_none()).await;
+        let done = restored(&play);
+        assert_eq!((done.changed.count(), done.kept.len(), done.error), (2, 0, None));
+        undo(&play, RestoreOf::Restore { revision: done.revision }, &[]).await;
+        assert_eq!(std::fs::read_to_string(root.join("list.txt")).expect("there"), mine);
+        assert_eq!(std::fs::read_to_string(root.join("new.txt")).expect("there"), "mine, too\n");
+        play.clean();
+    });
 }

@@ -213,7 +213,7 @@ test('a press counts also while the conversation moves', async () => {
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     const { left, top, width, height } = view.getBoundingClientRect();
     const under = document.elementFromPoint(left + width / 2, top + height / 2);
-    return { moved: view.scrollTop !== before, row: under?.closest('.entry') != null };
+    return { moved: view.scrollTop !== before, row: under?.closest('.entry') !== null && under !== null };
   });
   expect(hit).toEqual({ moved: true, row: true });
   checkQuiet();

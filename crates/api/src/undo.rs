@@ -12,7 +12,7 @@ use domain::call::Effect;
 use domain::event::{RestoreOf, RestoreScope};
 use domain::ids::SessionId;
 use engine::ledger::Ledger;
-use engine::show::{self, Hindrance, Place, Reader, State};
+use engine::show::{self, Place, Reader, State};
 use std::path::Path;
 
 /// Most files listed one by one.
@@ -58,7 +58,7 @@ pub(crate) fn preview(
                 found.files.push(UndoneFile { path, what: what(&inverse(effect)).to_owned() });
             }
             State::Kept { why } if found.kept.len() < LISTED => {
-                found.kept.push(KeptFile { path, why: why_code(&why).to_owned() });
+                found.kept.push(KeptFile { path, why: why.code().to_owned() });
             }
             State::Ready | State::Done | State::Kept { .. } => {}
         }
@@ -108,17 +108,4 @@ pub(crate) fn what(effect: &Effect) -> &'static str {
 
 fn inverse(effect: &Effect) -> Effect {
     Effect { before: effect.after.clone(), after: effect.before.clone(), ..effect.clone() }
-}
-
-/// Why a path would be left alone, as a code.
-pub(crate) fn why_code(why: &Hindrance) -> &'static str {
-    match why {
-        Hindrance::Changed { .. } => "changed",
-        Hindrance::NotEmpty { .. } => "not_empty",
-        Hindrance::Blocked { .. } => "blocked",
-        Hindrance::Unreadable => "unreadable",
-        Hindrance::Special => "special",
-        Hindrance::Own => "own",
-        Hindrance::Failed { .. } => "failed",
-    }
 }

@@ -5,13 +5,13 @@
 
 use crate::actor::{Actor, CommandFailure, Post, QUEUE, Recorded};
 use crate::decide::{Command, Restore};
-use crate::ledger::Ledger;
 use crate::limits::Limits;
 use crate::perform::calls::{self, Would};
 use crate::ports::Ports;
+use crate::restoring;
 use crate::shared::{Live, Shared};
 use domain::call::ToolError;
-use domain::event::{CancelBy, EffectList, RestoreScope, SessionCreated};
+use domain::event::{CancelBy, RestoreScope, SessionCreated};
 use domain::ids::SessionId;
 use domain::state::State;
 use std::collections::HashMap;
@@ -110,17 +110,9 @@ impl Engine {
         scope: &RestoreScope,
         overwrite: &[String],
     ) -> Result<Restore, CommandFailure> {
-        let (store, session, scope) = (self.shared.store.clone(), session.clone(), scope.clone());
+        let (shared, session, scope) = (self.shared.clone(), session.clone(), scope.clone());
         let overwrite = overwrite.to_vec();
-        let unreadable = |error: &dyn std::fmt::Display| CommandFailure::Unreadable(error.to_string());
-        let work = move || {
-            let ledger = Ledger::read(&store, &session).map_err(|error| unreadable(&error))?;
-            let net = ledger.net(&scope);
-            let bytes = serde_json::to_vec(&net).map_err(|error| unreadable(&error))?;
-            let list = store.put_blob(&bytes).map_err(|error| unreadable(&error))?;
-            let wanted = EffectList { list, count: net.len() as u64 };
-            Ok(Restore { scope, wanted, overwrite, read_to: ledger.read_to })
-        };
+        let work = move || restoring::work_out(&shared, &session, scope, overwrite);
         tokio::task::spawn_blocking(work)
             .await
             .unwrap_or_else(|error| Err(CommandFailure::Unreadable(error.to_string())))

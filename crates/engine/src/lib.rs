@@ -14,6 +14,7 @@ pub mod limits;
 mod perform;
 pub mod ports;
 pub mod prompt;
+mod restoring;
 mod shared;
 pub mod show;
 pub mod verify;

@@ -5,7 +5,7 @@ use crate::undo;
 use crate::wire::undo::{KeptFile, UndoOf, UndoView, UndoneFile};
 use crate::wire::view::{EntryBody, Patch};
 use domain::call::Entry;
-use domain::event::{Changed, Event, RevisionRestored, RevisionRestoring};
+use domain::event::{Changed, Event, KeptBack, RevisionRestored, RevisionRestoring};
 
 /// Files of a return that are listed.
 const LISTED: usize = 50;
@@ -47,8 +47,8 @@ impl Fold {
             state: "working".to_owned(),
             files: Vec::new(),
             count: 0,
-            kept: Vec::new(),
-            kept_more: 0,
+            kept: e.kept.iter().take(LISTED).map(kept).collect(),
+            kept_more: e.kept_more + e.kept.len().saturating_sub(LISTED) as u64,
             error: None,
             undone: false,
         };
@@ -65,13 +65,14 @@ impl Fold {
             path: effect.path.clone(),
             what: undo::what(effect).to_owned(),
         };
-        let kept = e.kept.iter().take(LISTED);
         let done = UndoView {
             state: if e.error.is_some() { "failed" } else { "done" }.to_owned(),
             files: e.changed.effects.iter().take(LISTED).map(file).collect(),
             count: e.changed.count(),
-            kept: kept.map(|kept| KeptFile { path: kept.path.clone(), why: kept.why.clone() }).collect(),
-            kept_more: e.kept_more + e.kept.len().saturating_sub(LISTED) as u64,
+            kept: undo.kept.iter().cloned().chain(e.kept.iter().map(kept)).take(LISTED).collect(),
+            kept_more: undo.kept_more
+                + e.kept_more
+                + (undo.kept.len() + e.kept.len()).saturating_sub(LISTED) as u64,
             error: e.error.as_ref().map(|error| error.code.clone()),
             ..undo
         };
@@ -89,4 +90,8 @@ impl Fold {
             self.put(event, earlier.to_owned(), EntryBody::Undo { undo }, out);
         }
     }
+}
+
+fn kept(kept: &KeptBack) -> KeptFile {
+    KeptFile { path: kept.path.clone(), why: kept.why.clone() }
 }

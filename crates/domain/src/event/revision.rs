@@ -50,11 +50,18 @@ pub struct RevisionRestoring {
     pub revision: RevisionId,
     /// What is being taken back.
     pub scope: RestoreScope,
-    /// The changes to take back: each path shall be its effect's `before` again, where it still is its `after`.
-    pub wanted: EffectList,
+    /// What will be done, worked out before anything is touched: each effect's `after` is what stands at its path now, its
+    /// `before` what shall.
+    pub steps: EffectList,
     /// Paths the person wants back even where they were changed since.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overwrite: Vec<String>,
+    /// Paths that will be left alone; the first of them where there are many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<KeptBack>,
+    /// How many more will.
+    #[serde(default)]
+    pub kept_more: u64,
 }
 
 /// What is being taken back.
@@ -103,7 +110,7 @@ pub struct RevisionRestored {
     /// What it changed.
     #[serde(flatten)]
     pub changed: Changed,
-    /// Paths that were left alone; the first of them where there are many.
+    /// Paths that were left alone besides those known before it began; the first of them where there are many.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptBack>,
     /// How many more were.

@@ -364,7 +364,7 @@ fn forget_gone(state: &mut State, changed: &Changed) {
 }
 
 fn restoring(e: &RevisionRestoring) -> Restoring {
-    Restoring { revision: e.revision.clone(), wanted: e.wanted.list, overwrite: e.overwrite.clone() }
+    Restoring { revision: e.revision.clone(), steps: e.steps.list }
 }
 
 fn end_call(state: &mut State, id: &CallId, terminal: Terminal, text: &str) {

@@ -409,13 +409,15 @@ fn r_loop_16_the_first_reason_to_stop_stays() {
 
 #[test]
 fn changes_are_taken_back_while_nothing_runs_and_one_return_at_a_time() {
-    let wanted = EffectList { list: Digest::of(b"[]"), count: 1 };
+    let steps = EffectList { list: Digest::of(b"[]"), count: 1 };
     let scope = RestoreScope { of: RestoreOf::Session, paths: Vec::new() };
     let restoring = |n| RevisionRestoring {
         revision: crate::ids::RevisionId::from_bits(n),
         scope: scope.clone(),
-        wanted: wanted.clone(),
+        steps: steps.clone(),
         overwrite: Vec::new(),
+        kept: Vec::new(),
+        kept_more: 0,
     };
     let restored = |n| RevisionRestored {
         revision: crate::ids::RevisionId::from_bits(n),

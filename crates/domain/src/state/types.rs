@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 6;
+pub const STATE_VERSION: u32 = 7;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
@@ -91,10 +91,8 @@ pub struct Given {
 pub struct Restoring {
     /// The return.
     pub revision: RevisionId,
-    /// The changes to take back: a blob, a JSON array of effects.
-    pub wanted: Digest,
-    /// Paths to bring back even where they were changed since.
-    pub overwrite: Vec<String>,
+    /// What is done, path by path: a blob, a JSON array of effects.
+    pub steps: Digest,
 }
 
 /// What a session is.

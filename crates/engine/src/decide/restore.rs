@@ -7,7 +7,8 @@
 use super::{Decision, Env};
 use crate::input::Restored;
 use domain::event::{
-    Draft, EffectList, InboxPosted, Origin, RestoreScope, RevisionRestored, RevisionRestoring, Target,
+    Draft, EffectList, InboxPosted, KeptBack, Origin, RestoreScope, RevisionRestored, RevisionRestoring,
+    Target,
 };
 use domain::ids::{MessageId, RevisionId};
 use domain::state::State;
@@ -17,10 +18,14 @@ use domain::state::State;
 pub struct Restore {
     /// What is being taken back.
     pub scope: RestoreScope,
-    /// Those changes.
-    pub wanted: EffectList,
-    /// Paths to bring back even where they were changed since.
+    /// What to do, path by path.
+    pub steps: EffectList,
+    /// Paths the person wants back even where they were changed since.
     pub overwrite: Vec<String>,
+    /// Paths that will be left alone.
+    pub kept: Vec<KeptBack>,
+    /// How many more will.
+    pub kept_more: u64,
     /// The position the record was read up to.
     pub read_to: u64,
 }
@@ -36,15 +41,16 @@ pub(super) fn command(state: &State, restore: Restore, env: &Env<'_>) -> super::
     if state.restoring.is_some() {
         return no("restore/busy", "changes are being taken back already; wait until that is done");
     }
-    if restore.wanted.count == 0 {
+    if restore.steps.count == 0 && restore.kept.is_empty() {
         return no("restore/nothing", "there is nothing to take back");
     }
     if restore.read_to != state.next_seq {
         return no("restore/moved_on", "something happened meanwhile; look at the changes again");
     }
-    let Restore { scope, wanted, overwrite, .. } = restore;
+    let Restore { scope, steps, overwrite, kept, kept_more, .. } = restore;
     let revision = RevisionId::new(env.ids);
-    super::command::done(vec![Draft::new(RevisionRestoring { revision, scope, wanted, overwrite })])
+    let restoring = RevisionRestoring { revision, scope, steps, overwrite, kept, kept_more };
+    super::command::done(vec![Draft::new(restoring)])
 }
 
 /// It is done: recorded, and put where the model reads it with the person's next words.

@@ -6,9 +6,10 @@
 //! reported and the others go on.
 
 use super::handle::{is_absent, open_folder, walk_to};
+use super::links::apart;
 use super::look::{Now, is_still, look};
 use super::name::{ROOT, depth, join, last, parent, parts, to_os};
-use super::plan::{Hindrance, State, Step, judge, names, os_last};
+use super::plan::{Hindrance, State, Step, is_half_way, judge, names, os_last};
 use super::put::{self, Stop};
 use super::restore::{Kept, RestoreError};
 use super::stat::mode;
@@ -52,6 +53,8 @@ pub(super) struct Apply<'a> {
     place: &'a Place,
     blobs: &'a dyn BlobSink,
     fuse: &'a mut Fuse,
+    /// Paths that get a file of their own instead of being written into one that has other names.
+    apart: BTreeSet<String>,
     /// The folder that was reached last.
     at: Option<(String, Dir)>,
     /// Folders that were opened for writing, and the mode they had.
@@ -71,11 +74,12 @@ pub(super) struct Applied {
 impl<'a> Apply<'a> {
     pub(super) fn new(place: &'a Place, blobs: &'a dyn BlobSink, fuse: &'a mut Fuse) -> Self {
         let (opened, touched, out) = (BTreeMap::new(), BTreeSet::new(), Applied::default());
-        Self { place, blobs, fuse, at: None, opened, touched, out }
+        Self { place, blobs, fuse, apart: BTreeSet::new(), at: None, opened, touched, out }
     }
 
     /// Does all of it.
     pub(super) fn run(mut self, mut steps: Vec<Step>) -> Result<Applied, RestoreError> {
+        self.apart = apart(self.place, &steps);
         // Stable sorts: within one depth the order is that of the paths.
         steps.sort_by_key(|step| std::cmp::Reverse(depth(&step.effect.path)));
         let mut failed = BTreeSet::new();
@@ -168,7 +172,8 @@ impl<'a> Apply<'a> {
                 self.in_folder(path, |dir| put::put_link(dir, last(path), &target))?;
             }
             Some(Entry::File { content, mode, .. }) => {
-                let same = now.entry().and_then(Entry::content) == Some(*content);
+                let apart = self.apart.contains(path);
+                let same = now.entry().and_then(Entry::content) == Some(*content) && !apart;
                 if same {
                     let os = os_last(path);
                     self.in_folder(path, |dir| put::set_mode(dir, &os, *mode))?;
@@ -185,7 +190,9 @@ impl<'a> Apply<'a> {
     fn put_file(&mut self, path: &str, bytes: &[u8], mode: Option<u32>, now: &Now) -> Result<(), Stop> {
         let name = last(path);
         let replaces = matches!(now.entry(), Some(Entry::File { .. }));
-        let new = self.in_folder(path, |dir| put::write_beside(dir, name, bytes, mode, replaces))?;
+        let into = if self.apart.contains(path) { put::Into::Apart } else { put::Into::AllNames };
+        let new =
+            self.in_folder(path, |dir| put::write_beside(dir, name, bytes, mode, replaces.then_some(into)))?;
         self.fuse.step()?;
         match new {
             put::Beside::Replaces => self.in_folder(path, |dir| put::rename_over(dir, name)),
@@ -234,7 +241,8 @@ impl<'a> Apply<'a> {
         let now = look(&dir, last(path), self.blobs)?;
         self.blobs.settle()?;
         let seen = Effect { after: step.now.entry().cloned(), ..step.effect.clone() };
-        match judge(&seen, &now, false) {
+        let ours = is_half_way(now.entry(), seen.before.as_ref(), seen.after.as_ref());
+        match judge(&seen, &now, ours) {
             State::Ready | State::Done => Ok(None),
             State::Kept { why } => Ok(Some(why)),
         }

@@ -61,7 +61,11 @@ pub fn sides(place: &Place, blobs: &dyn BlobSink, effect: &Effect) -> Result<Sid
 ///
 /// # Errors
 /// When a content can't be read or kept.
-pub fn merged(place: &Place, blobs: &dyn BlobSink, effect: &Effect) -> Result<Option<Effect>, RestoreError> {
+pub(super) fn merged(
+    place: &Place,
+    blobs: &dyn BlobSink,
+    effect: &Effect,
+) -> Result<Option<Effect>, RestoreError> {
     let present = now(place, &effect.path, &Hashing)?.entry().cloned();
     let Some(Entry::File { mode, .. }) = &present else { return Ok(None) };
     let Some(content) = sides(place, blobs, effect)?.merged else { return Ok(None) };

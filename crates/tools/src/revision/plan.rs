@@ -93,6 +93,22 @@ pub enum Hindrance {
     },
 }
 
+impl Hindrance {
+    /// Its code, as events and clients have it.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Changed { .. } => "changed",
+            Self::NotEmpty { .. } => "not_empty",
+            Self::Blocked { .. } => "blocked",
+            Self::Unreadable => "unreadable",
+            Self::Special => "special",
+            Self::Own => "own",
+            Self::Failed { .. } => "failed",
+        }
+    }
+}
+
 /// One path of a restore: `effect.before` is the goal, `effect.after` what is expected.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
@@ -114,12 +130,21 @@ pub fn preview(
     wanted: &[Effect],
     keep: Option<&dyn BlobSink>,
 ) -> Result<Vec<(String, State)>, RestoreError> {
-    let steps = plan(place, wanted, &Force::Nothing, keep.unwrap_or(&Hashing))?;
+    let steps = plan(place, wanted, &Force::Nothing, keep.unwrap_or(&Hashing), Stage::Asked)?;
     if let Some(blobs) = keep {
         blobs.settle().map_err(RestoreError::Blobs)?;
     }
     let states = |effect: &Effect| Some((effect.path.clone(), steps.get(&effect.path)?.state.clone()));
     Ok(wanted.iter().filter_map(states).collect())
+}
+
+/// Has anything been touched yet?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// No: whatever isn't as expected was changed by somebody.
+    Asked,
+    /// Perhaps: it was on record before the first path was touched, and what is half way there was left so by us.
+    Begun,
 }
 
 /// Looks at every path and decides what may happen to it.
@@ -128,11 +153,12 @@ pub(super) fn plan(
     wanted: &[Effect],
     force: &Force,
     blobs: &dyn BlobSink,
+    stage: Stage,
 ) -> Result<BTreeMap<String, Step>, RestoreError> {
     let mut steps = BTreeMap::new();
     for effect in wanted {
         parts(&effect.path).ok_or_else(|| RestoreError::Path { path: effect.path.clone() })?;
-        let step = seen(place, effect, force, blobs)?;
+        let step = seen(place, effect, force, blobs, stage)?;
         if steps.insert(effect.path.clone(), step).is_some() {
             return Err(RestoreError::Twice { path: effect.path.clone() });
         }
@@ -144,19 +170,26 @@ pub(super) fn plan(
     Ok(steps)
 }
 
-fn seen(place: &Place, effect: &Effect, force: &Force, blobs: &dyn BlobSink) -> Result<Step, RestoreError> {
+fn seen(
+    place: &Place,
+    effect: &Effect,
+    force: &Force,
+    blobs: &dyn BlobSink,
+    stage: Stage,
+) -> Result<Step, RestoreError> {
     let step = |now, state, was| Step { effect: effect.clone(), now, state, was };
     if place.hides(&RelPath::root().join(&effect.path)) {
         return Ok(step(Now::Unreadable, State::Kept { why: Hindrance::Own }, None));
     }
     let now = now(place, &effect.path, blobs)?;
-    let half_way = is_half_way(now.entry(), effect.before.as_ref(), effect.after.as_ref());
-    let (state, was) = match judge(effect, &now, force.names(&effect.path)) {
+    let begun = stage == Stage::Begun;
+    let half_way = begun && is_half_way(now.entry(), effect.before.as_ref(), effect.after.as_ref());
+    let (state, was) = match judge(effect, &now, force.names(&effect.path) || half_way) {
         State::Ready if half_way && !same(now.entry(), effect.after.as_ref()) => {
             (State::Ready, effect.after.clone())
         }
         State::Ready => (State::Ready, now.entry().cloned()),
-        State::Kept { why: Hindrance::Changed { .. } } if is_in_between(place, effect)? => {
+        State::Kept { why: Hindrance::Changed { .. } } if begun && is_in_between(place, effect)? => {
             (State::Ready, effect.after.clone())
         }
         state => (state, None),
@@ -196,15 +229,15 @@ pub(super) fn judge(effect: &Effect, now: &Now, forced: bool) -> State {
             let entry = now.entry();
             match () {
                 () if same(entry, goal) => State::Done,
-                () if forced || same(entry, expected) || is_half_way(entry, goal, expected) => State::Ready,
+                () if forced || same(entry, expected) => State::Ready,
                 () => State::Kept { why: Hindrance::Changed { now: entry.cloned() } },
             }
         }
     }
 }
 
-/// Is it what a restore leaves that was killed? A person who does exactly the same loses nothing.
-fn is_half_way(now: Option<&Entry>, goal: Option<&Entry>, expected: Option<&Entry>) -> bool {
+/// Is it what a restore leaves that was killed?
+pub(super) fn is_half_way(now: Option<&Entry>, goal: Option<&Entry>, expected: Option<&Entry>) -> bool {
     let is_folder = |entry: Option<&Entry>| matches!(entry, Some(Entry::Folder { .. }));
     match (now, goal, expected) {
         // Content first, then the mode.
@@ -241,6 +274,28 @@ fn join_names(steps: &mut BTreeMap<String, Step>) {
             (step.state, step.was) = (State::Ready, step.effect.after.clone());
         }
     }
+}
+
+/// Folders on the way to what will be made, that aren't there: each becomes a step, so that it goes again when this is
+/// taken back.
+pub(super) fn add_parents(place: &Place, steps: &mut BTreeMap<String, Step>) -> Result<(), RestoreError> {
+    let made = |step: &&Step| step.state == State::Ready && step.effect.before.is_some();
+    let mut todo: Vec<String> = steps.values().filter(made).map(|step| step.effect.path.clone()).collect();
+    while let Some(path) = todo.pop() {
+        let above = parent(&path).to_owned();
+        if above == ROOT || steps.contains_key(&above) {
+            continue;
+        }
+        let now = now(place, &above, &Hashing)?;
+        if now != Now::Nothing {
+            continue;
+        }
+        let before = Some(Entry::Folder { mode: None });
+        let effect = Effect { path: above.clone(), before, after: None, lines: None, kept_in: None };
+        steps.insert(above.clone(), Step { effect, now, state: State::Ready, was: None });
+        todo.push(above);
+    }
+    Ok(())
 }
 
 /// Where a forced path is a folder that has to go, everything in it has to go as well: each thing becomes a step.
@@ -310,14 +365,12 @@ fn hold_full_folders(place: &Place, steps: &mut BTreeMap<String, Step>) {
 
 /// What shall stand in a folder that isn't one, and won't be one, can't be made.
 fn hold_blocked(place: &Place, steps: &mut BTreeMap<String, Step>) {
-    let mut blocked = Vec::new();
-    for (path, step) in &*steps {
-        if step.state == State::Ready && step.effect.before.is_some() {
-            blocked.extend(blocks(place, steps, path).map(|by| (path.clone(), by)));
-        }
-    }
-    for (path, by) in blocked {
-        if let Some(step) = steps.get_mut(&path) {
+    let made = |step: &&Step| step.state == State::Ready && step.effect.before.is_some();
+    let paths: Vec<String> = steps.values().filter(made).map(|step| step.effect.path.clone()).collect();
+    // Ascending, so that what holds a folder also holds what is deeper in it.
+    for path in paths {
+        let blocked = blocks(place, steps, &path);
+        if let (Some(by), Some(step)) = (blocked, steps.get_mut(&path)) {
             step.state = State::Kept { why: Hindrance::Blocked { by } };
         }
     }
@@ -328,11 +381,13 @@ fn blocks(place: &Place, steps: &BTreeMap<String, Step>, path: &str) -> Option<S
     while above != ROOT {
         match steps.get(above) {
             Some(step) => {
-                let goal = match step.state {
-                    State::Ready | State::Done => step.effect.before.as_ref(),
-                    State::Kept { .. } => step.now.entry(),
+                let is_folder = |entry| matches!(entry, Some(&Entry::Folder { .. }));
+                let stands = match step.state {
+                    State::Ready | State::Done => is_folder(step.effect.before.as_ref()),
+                    // Also where nothing is: somebody wants it so.
+                    State::Kept { .. } => is_folder(step.now.entry()),
                 };
-                return (!matches!(goal, Some(Entry::Folder { .. }) | None)).then(|| above.to_owned());
+                return (!stands).then(|| above.to_owned());
             }
             None => match now(place, above, &Hashing) {
                 Ok(Now::Nothing) => above = parent(above),

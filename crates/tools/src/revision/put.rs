@@ -43,6 +43,15 @@ pub(super) enum Beside {
     InPlace,
 }
 
+/// What becomes of a file's other names when it is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Into {
+    /// They get the new content, too.
+    AllNames,
+    /// They keep what they show.
+    Apart,
+}
+
 /// Removes a file or link.
 pub(super) fn remove_file(dir: &Dir, name: &OsStr) -> io::Result<()> {
     writable_on_windows(dir, name);
@@ -92,12 +101,9 @@ pub(super) fn write_beside(
     name: &str,
     bytes: &[u8],
     mode: Option<u32>,
-    replaces: bool,
+    replaces: Option<Into>,
 ) -> io::Result<Beside> {
-    let old = match replaces {
-        true => Some(dir.symlink_metadata(super::name::to_os(name))?),
-        false => None,
-    };
+    let old = replaces.map(|_| dir.symlink_metadata(super::name::to_os(name))).transpose()?;
     let temp = fresh(dir, name)?;
     let mut how = OpenOptions::new();
     how.write(true).create_new(true).follow(FollowSymlinks::No);
@@ -114,6 +120,7 @@ pub(super) fn write_beside(
         }
         file.sync_all()?;
         let shared = match &old {
+            Some(_) if replaces == Some(Into::Apart) => false,
             Some(old) => old.nlink() > 1 || !same_owner(&file.metadata()?, old),
             None => false,
         };

@@ -6,7 +6,8 @@
 
 use super::apply::{Apply, Fuse};
 use super::compose::{inverse, same};
-use super::plan::{Force, Hindrance, State, Step, plan};
+use super::merge::merged;
+use super::plan::{Force, Hindrance, Stage, State, Step, add_parents, plan};
 use super::put;
 use crate::blob::BlobSink;
 use crate::place::Place;
@@ -77,30 +78,106 @@ pub enum RestoreError {
     BrokenOff,
 }
 
-/// Makes each path be its effect's `before` again, provided it now is its `after` (or `force` names it). Paths that are
-/// there already count as done.
+/// A restore, worked out and not begun.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Planned {
+    /// What to do, one a path: its `after` is what stands there now, its `before` what shall. Ascending by path.
+    pub steps: Vec<Effect>,
+    /// Paths that will be left as they are.
+    pub kept: Vec<Kept>,
+}
+
+impl Planned {
+    /// Adds the paths where only our part of a text can be taken back, since somebody changed another part.
+    ///
+    /// # Errors
+    /// When a content can't be read or kept.
+    pub fn merge_texts(
+        &mut self,
+        place: &Place,
+        blobs: &dyn BlobSink,
+        wanted: &[Effect],
+    ) -> Result<(), RestoreError> {
+        for effect in wanted {
+            let at = self
+                .kept
+                .iter()
+                .position(|kept| kept.path == effect.path && matches!(kept.why, Hindrance::Changed { .. }));
+            if let (Some(at), Some(step)) = (at, merged(place, blobs, effect)?) {
+                self.kept.remove(at);
+                self.steps.push(step);
+            }
+        }
+        self.steps.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(())
+    }
+}
+
+/// Works out how each path becomes its effect's `before` again, provided it now is its `after` (or `force` names it). Paths
+/// that are so already need nothing. What stands there now is durable in the blobs afterwards; nothing in the folder is
+/// touched.
+///
+/// # Errors
+/// When a path isn't one or stands twice, old content is missing, or present content can't be kept.
+pub fn plan_restore(
+    place: &Place,
+    blobs: &dyn BlobSink,
+    wanted: &[Effect],
+    force: &Force,
+) -> Result<Planned, RestoreError> {
+    let mut steps = plan(place, wanted, force, blobs, Stage::Asked)?;
+    add_parents(place, &mut steps)?;
+    blobs.settle().map_err(RestoreError::Blobs)?;
+    check_contents(blobs, &steps)?;
+    let mut planned = Planned::default();
+    for (path, step) in steps {
+        match step.state {
+            State::Ready => {
+                let (before, after) = (step.effect.before, step.now.entry().cloned());
+                planned.steps.push(Effect { path, before, after, lines: None, kept_in: None });
+            }
+            State::Done => {}
+            State::Kept { why } => planned.kept.push(Kept { path, why }),
+        }
+    }
+    Ok(planned)
+}
+
+/// Carries out the steps of a planned restore. Steps that are done already count as done by it: running it again after a
+/// crash finishes it and tells the same.
 ///
 /// # Errors
 /// When a path isn't one or stands twice, old content is missing, or present content can't be kept: nothing was changed
 /// then.
+pub fn carry_out(place: &Place, blobs: &dyn BlobSink, steps: &[Effect]) -> Result<Restored, RestoreError> {
+    carry_out_until(place, blobs, steps, &mut Fuse::none())
+}
+
+/// Plans a restore and carries it out at once.
+///
+/// # Errors
+/// As both.
 pub fn restore(
     place: &Place,
     blobs: &dyn BlobSink,
     wanted: &[Effect],
     force: &Force,
 ) -> Result<Restored, RestoreError> {
-    restore_until(place, blobs, wanted, force, &mut Fuse::none())
+    let planned = plan_restore(place, blobs, wanted, force)?;
+    let mut done = carry_out(place, blobs, &planned.steps)?;
+    done.kept.extend(planned.kept);
+    done.kept.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(done)
 }
 
 /// The same, broken off where the fuse says.
-pub(super) fn restore_until(
+pub(super) fn carry_out_until(
     place: &Place,
     blobs: &dyn BlobSink,
-    wanted: &[Effect],
-    force: &Force,
+    steps: &[Effect],
     fuse: &mut Fuse,
 ) -> Result<Restored, RestoreError> {
-    let steps = plan(place, wanted, force, blobs)?;
+    let steps = plan(place, steps, &Force::Nothing, blobs, Stage::Begun)?;
     blobs.settle().map_err(RestoreError::Blobs)?;
     check_contents(blobs, &steps)?;
     let mut out = Restored::default();

@@ -2,7 +2,7 @@
 
 use super::rig::Rig;
 use crate::revision::apply::Fuse;
-use crate::revision::restore::restore_until;
+use crate::revision::restore::carry_out_until;
 use crate::revision::*;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -37,8 +37,13 @@ fn change(rig: &Rig) {
     fs::set_permissions(rig.path("made"), fs::Permissions::from_mode(0o700)).unwrap();
 }
 
-#[test]
-fn r_undo_broken_off_at_any_step_and_run_again_is_the_same() {
+/// What somebody does after the turn, and what is restored although they did.
+type Meanwhile = fn(&Rig);
+
+/// Breaks a restore off before each of its steps and runs it again: it gives the folder that it would have given, and
+/// what it tells leads back to what was there when it was asked for.
+#[track_caller]
+fn check(meanwhile: Meanwhile, force: &Force) {
     let mut steps = 0;
     loop {
         let mut rig = Rig::new();
@@ -47,27 +52,47 @@ fn r_undo_broken_off_at_any_step_and_run_again_is_the_same() {
         change(&rig);
         let after = rig.take();
         let effects = rig.changes(&before, &after).effects;
-        let broken =
-            restore_until(&rig.place, &rig.blobs, &effects, &Force::Nothing, &mut Fuse::after(steps));
+        meanwhile(&rig);
+        let asked = rig.take();
+        let planned = plan_restore(&rig.place, &rig.blobs, &effects, force).unwrap();
+        assert_eq!(planned.kept, []);
+        let broken = carry_out_until(&rig.place, &rig.blobs, &planned.steps, &mut Fuse::after(steps));
         let ended = match broken {
             Ok(_) => true,
             Err(RestoreError::BrokenOff) => false,
             Err(other) => panic!("{other}"),
         };
-        let again = rig.restore(&effects);
+        let again = carry_out(&rig.place, &rig.blobs, &planned.steps).unwrap();
         assert_eq!(again.kept, [], "broken off after {steps} steps");
         assert_eq!(rig.take().tree, before.tree, "broken off after {steps} steps");
         assert_eq!(rig.text("other-name"), "old");
         assert_eq!(leftovers(&rig), 0, "broken off after {steps} steps");
         // What is reported as done leads back, also what was done before it broke off.
         assert_eq!(rig.restore(&again.done).kept, [], "redone after {steps} steps");
-        assert_eq!(rig.take().tree, after.tree, "redone after {steps} steps");
+        assert_eq!(rig.take().tree, asked.tree, "redone after {steps} steps");
         if ended {
             break;
         }
         steps += 1;
     }
     assert!(steps > 30, "{steps}");
+}
+
+#[test]
+fn r_undo_broken_off_at_any_step_and_run_again_is_the_same() {
+    check(|_| {}, &Force::Nothing);
+}
+
+#[test]
+fn r_undo_what_was_forced_away_comes_back_also_when_it_was_broken_off() {
+    let meanwhile = |rig: &Rig| {
+        rig.write("edited", "mine");
+        rig.write("folder-to-file", "mine, too");
+        rig.write("made/deep/mine/own", "in a folder that has to go");
+        fs::remove_dir_all(rig.path("link-to-folder")).unwrap();
+        rig.write("gone", "a file where a folder shall be");
+    };
+    check(meanwhile, &Force::All);
 }
 
 fn leftovers(rig: &Rig) -> usize {

@@ -29,8 +29,6 @@ fn check(person: impl Fn(&Rig), kept: &[(&str, &str)], folder: &str) {
         restored.kept.iter().map(|kept| (kept.path.as_str(), word(&kept.why))).collect();
     assert_eq!(found, kept.iter().map(|(path, why)| (*path, (*why).to_owned())).collect::<Vec<_>>());
     assert_eq!(files(&rig), folder);
-    let is_done = |(path, state): &(String, State)| (*state == State::Done).then(|| path.clone());
-    let done: BTreeSet<String> = seen.iter().filter_map(is_done).collect();
     let foreseen: Vec<Kept> = seen
         .into_iter()
         .filter_map(|(path, state)| match state {
@@ -39,9 +37,8 @@ fn check(person: impl Fn(&Rig), kept: &[(&str, &str)], folder: &str) {
         })
         .collect();
     assert_eq!(foreseen, restored.kept, "the preview says the same");
-    // Undoing the undo gives what the person left; where that was the goal already, what the turn had left.
-    let turned: Vec<Effect> = restored.done.into_iter().filter(|one| !done.contains(&one.path)).collect();
-    rig.restore(&turned);
+    // Undoing the undo gives what the person left.
+    rig.restore(&restored.done);
     assert_eq!(files(&rig), state);
 }
 
@@ -128,6 +125,23 @@ fn r_undo_a_folder_that_became_a_file_or_a_link_blocks_what_was_in_it() {
     fs::remove_file(rig.path("in")).unwrap();
     let restored = rig.restore(&effects);
     assert_eq!((restored.kept, rig.text("in/deep/file")), (vec![], "old".into()), "missing folders are made");
+}
+
+#[test]
+fn r_undo_what_somebody_removed_is_not_made_again_as_the_way_to_something() {
+    let mut rig = Rig::new();
+    rig.write("b/c/d", "old");
+    let before = rig.take();
+    fs::remove_dir_all(rig.path("b")).unwrap();
+    rig.write("b", "a file in its place");
+    let after = rig.take();
+    fs::remove_file(rig.path("b")).unwrap();
+    let restored = rig.restore(&rig.changes(&before, &after).effects);
+    let kept: Vec<(&str, String)> =
+        restored.kept.iter().map(|kept| (kept.path.as_str(), word(&kept.why))).collect();
+    let expect = [("b", "nothing there"), ("b/c", "blocked by b"), ("b/c/d", "blocked by b/c")];
+    assert_eq!(kept, expect.map(|(path, why)| (path, why.to_owned())));
+    assert_eq!((files(&rig), restored.done), (String::new(), vec![]));
 }
 
 #[test]

@@ -78,6 +78,22 @@ fn r_undo_every_kind_of_change_goes_back_and_forth_to_equal_trees() {
 }
 
 #[test]
+fn e13_a_name_that_became_another_files_goes_back_alone() {
+    let mut rig = Rig::new();
+    rig.write("a", "what a shows");
+    rig.write("c", "what c showed");
+    let before = rig.take();
+    fs::remove_file(rig.path("c")).unwrap();
+    fs::hard_link(rig.path("a"), rig.path("c")).unwrap();
+    let after = rig.take();
+    let effects = rig.changes(&before, &after).effects;
+    let restored = rig.restore(&effects);
+    assert_eq!((rig.text("a"), rig.text("c")), ("what a shows".into(), "what c showed".into()));
+    rig.restore(&restored.done);
+    assert_eq!(rig.text("c"), "what a shows");
+}
+
+#[test]
 fn e13_an_undo_keeps_all_names_of_a_file() {
     let mut rig = Rig::new();
     rig.write("one", "old");

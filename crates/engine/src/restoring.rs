@@ -1,0 +1,86 @@
+//! Working out a restore: what shall happen to each path, before anything is touched.
+//!
+//! Where somebody changed a text since, only our part of it is taken back if that can be done cleanly; anything else that
+//! isn't as expected is left alone. Invariant: what stands at a path that will change is durable in the blobs and named
+//! in the list, so nothing of a person's is lost however the restore ends.
+
+use crate::actor::CommandFailure;
+use crate::blobs::Blobs;
+use crate::decide::{CommandError, Restore};
+use crate::ledger::Ledger;
+use crate::shared::Shared;
+use domain::call::ToolError;
+use domain::event::{EffectList, KeptBack, RestoreScope};
+use domain::ids::SessionId;
+use std::path::Path;
+use tools::Place;
+use tools::revision::{Force, Hindrance, Kept, RestoreError, plan_restore};
+
+/// Most paths left alone that are named.
+const NAMED: usize = 100;
+
+/// What taking a scope back means as things are now. Blocks.
+pub(crate) fn work_out(
+    shared: &Shared,
+    session: &SessionId,
+    scope: RestoreScope,
+    overwrite: Vec<String>,
+) -> Result<Restore, CommandFailure> {
+    let unreadable = |error: &dyn std::fmt::Display| CommandFailure::Unreadable(error.to_string());
+    let state = shared.store.state(session).map_err(|error| unreadable(&error))?;
+    let ledger = Ledger::read(&shared.store, session).map_err(|error| unreadable(&error))?;
+    let root = state.session.as_ref().map(|session| session.root.clone()).unwrap_or_default();
+    let place = open(shared, &root)?;
+    let blobs = Blobs(shared.store.clone());
+    let net = ledger.net(&scope);
+    let force = match overwrite.is_empty() {
+        true => Force::Nothing,
+        false => Force::Paths(overwrite.iter().cloned().collect()),
+    };
+    let mut planned = plan_restore(&place, &blobs, &net, &force).map_err(|error| of_restore(&error))?;
+    planned.merge_texts(&place, &blobs, &net).map_err(|error| of_restore(&error))?;
+    let bytes = serde_json::to_vec(&planned.steps).map_err(|error| unreadable(&error))?;
+    let list = shared.store.put_blob(&bytes).map_err(|error| unreadable(&error))?;
+    let steps = EffectList { list, count: planned.steps.len() as u64 };
+    let (kept, kept_more) = kept_back(planned.kept);
+    Ok(Restore { scope, steps, overwrite, kept, kept_more, read_to: ledger.read_to })
+}
+
+/// The folder, as restores see it.
+pub(crate) fn open(shared: &Shared, root: &str) -> Result<Place, CommandError> {
+    Place::open(Path::new(root), shared.ports.hide.clone())
+        .map_err(|error| CommandError { code: "folder/missing", message: error.to_string() })
+}
+
+/// The first paths that were left alone, and how many more there are.
+pub(crate) fn kept_back(mut kept: Vec<Kept>) -> (Vec<KeptBack>, u64) {
+    let more = kept.len().saturating_sub(NAMED) as u64;
+    kept.truncate(NAMED);
+    let named = kept.into_iter().map(|Kept { path, why }| KeptBack {
+        path,
+        why: why.code().to_owned(),
+        now: match why {
+            Hindrance::Changed { now } => now,
+            _ => None,
+        },
+    });
+    (named.collect(), more)
+}
+
+/// Why nothing of a restore was done.
+pub(crate) fn of_restore(error: &RestoreError) -> CommandError {
+    let code = match error {
+        RestoreError::Content { .. } => "content/missing",
+        RestoreError::Blobs(_) => "store/full",
+        RestoreError::Path { .. }
+        | RestoreError::Twice { .. }
+        | RestoreError::TooMany { .. }
+        | RestoreError::BrokenOff => "restore/failed",
+    };
+    CommandError { code, message: error.to_string() }
+}
+
+/// The same, as the record has it.
+pub(crate) fn on_record(error: CommandError) -> ToolError {
+    ToolError { code: error.code.to_owned(), message: error.message, suggestion: None }
+}
