@@ -12,6 +12,7 @@ use landlock::{
     Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
+use super::group::Group;
 use super::launcher::Broken;
 use super::wire::Plan;
 use super::{outlet, sys};
@@ -34,8 +35,8 @@ pub(crate) fn missing(version: u32) -> Vec<Missing> {
     if version < WITH_SCOPES {
         missing.push(Missing::Signals);
     }
-    // The kernel limits no root user's processes, and one that doubles itself is faster than our counting.
-    if rustix::process::geteuid().is_root() {
+    // The kernel's limit binds no root user, and one that doubles itself is faster than our counting.
+    if rustix::process::geteuid().is_root() && !Group::works() {
         missing.push(Missing::ProcessCount);
     }
     missing

@@ -19,6 +19,7 @@ use rustix::io::{Errno, FdFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 use rustix::thread::UnshareFlags;
 
+use super::group::Group;
 use super::meter::Meter;
 use super::sys::{self, Fork};
 use super::wire::{Ended, Line, Plan, Private, Said};
@@ -56,6 +57,7 @@ pub(crate) fn run() -> i32 {
             return 1;
         }
     };
+    let group = plan.limits.and_then(|limits| Group::enter(limits.processes));
     let outcome = match plan.mechanism {
         Some(Mechanism::Namespaces) => {
             offer_to_the_kernel();
@@ -69,6 +71,7 @@ pub(crate) fn run() -> i32 {
             supervised(&line, plan)
         }
     };
+    group.into_iter().for_each(Group::leave);
     match outcome {
         Ok(()) => 0,
         Err(broken) => {

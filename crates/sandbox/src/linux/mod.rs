@@ -9,6 +9,7 @@
 mod bwrap;
 mod confine;
 mod filter;
+mod group;
 mod hook;
 mod init;
 mod landlock;
