@@ -4,6 +4,7 @@
 //! whether a file was changed since by somebody else. Invariant: a file that is as it was before is no change.
 
 use crate::failure::{error, of_blob, of_ledger, of_read};
+use crate::undo;
 use crate::view::diff::wire;
 use crate::wire::ApiError;
 use crate::wire::store::{FileChange, FileDiff};
@@ -34,8 +35,9 @@ pub fn changes(reader: &Reader, session: &SessionId) -> Result<Changes, ApiError
     let mut turns = Vec::new();
     for (at, turn) in ledger.turns.iter().enumerate() {
         let files = files(RestoreOf::Turn { turn: turn.turn.clone() });
-        if !files.is_empty() {
-            turns.push(of_turn(&ledger, at, turn, files));
+        let turn = of_turn(&ledger, at, turn, files);
+        if !turn.files.is_empty() || turn.doubt.is_some() {
+            turns.push(turn);
         }
     }
     turns.reverse();
@@ -62,7 +64,8 @@ fn of_turn(ledger: &Ledger, at: usize, turn: &LedgerTurn, files: Vec<FileChange>
         number: u32::try_from(at + 1).unwrap_or(u32::MAX),
         title: turn.title.clone(),
         time: turn.time,
-        undone: files.iter().all(|file| undone.contains(file.path.as_str())),
+        doubt: ledger.doubt(&RestoreOf::Turn { turn: turn.turn.clone() }).map(undo::doubt),
+        undone: !files.is_empty() && files.iter().all(|file| undone.contains(file.path.as_str())),
         files,
     }
 }

@@ -9,7 +9,7 @@ use crate::view::diff::wire;
 use crate::wire::ApiError;
 use crate::wire::undo::{KeptFile, ThreeWay, UndoOf, UndoPreview, UndoneFile};
 use domain::call::Effect;
-use domain::event::{RestoreOf, RestoreScope};
+use domain::event::{Doubt, RestoreOf, RestoreScope};
 use domain::ids::SessionId;
 use engine::ledger::Ledger;
 use engine::show::{self, Place, Reader, State};
@@ -51,7 +51,12 @@ pub(crate) fn preview(
     let ledger = Ledger::read(reader, session).map_err(|error| of_ledger(&error))?;
     let net = ledger.net(scope);
     let states = show::preview(&place, &net).map_err(internal)?;
-    let mut found = UndoPreview { files: Vec::new(), kept: Vec::new(), count: net.len() as u64 };
+    let mut found = UndoPreview {
+        files: Vec::new(),
+        kept: Vec::new(),
+        count: net.len() as u64,
+        doubt: ledger.doubt(&scope.of).map(doubt),
+    };
     for (effect, (path, state)) in net.iter().zip(states) {
         match state {
             State::Ready if found.files.len() < LISTED => {
@@ -95,6 +100,15 @@ fn place(reader: &Reader, session: &SessionId) -> Result<Place, ApiError> {
     let root = root(reader, session)?;
     Place::open(Path::new(&root), Vec::new())
         .map_err(|gone| error("folder/missing", gone.to_string(), "Put the folder back where it was."))
+}
+
+/// A doubt as a code.
+pub(crate) fn doubt(doubt: Doubt) -> String {
+    match doubt {
+        Doubt::Untold => "untold",
+        Doubt::Mixed => "mixed",
+    }
+    .to_owned()
 }
 
 /// What a change that takes something back does to its path.

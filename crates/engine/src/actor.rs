@@ -7,8 +7,8 @@
 use crate::decide::{self, Command, CommandError, CommandReply, Decision, Env, Op};
 use crate::input::Input;
 use crate::perform::prepare::Cache;
-use crate::perform::{Done, Pieces, calls, prepare, restore, send, trees};
-use crate::shared::{Live, Shared};
+use crate::perform::{Done, Pieces, Ready, calls, prepare, restore, send, trees};
+use crate::shared::{Hold, Live, Shared};
 use domain::event::Draft;
 use domain::ids::{CallId, SessionId};
 use domain::model::{ErrorClass, ModelError};
@@ -20,7 +20,6 @@ use std::time::Duration;
 use store::{AppendError, Durability};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
-use tools::Cleared;
 
 /// Inputs that may wait in a session's queue; pieces of a stream wait for room.
 pub(crate) const QUEUE: usize = 256;
@@ -77,7 +76,7 @@ pub(crate) struct Actor {
     queue: mpsc::Receiver<Post>,
     back: mpsc::Sender<Post>,
     running: HashMap<Op, CancellationToken>,
-    cleared: HashMap<CallId, Cleared>,
+    ready: HashMap<CallId, Ready>,
     slot: Option<OwnedSemaphorePermit>,
     cache: Cache,
     closing: Vec<oneshot::Sender<()>>,
@@ -91,19 +90,8 @@ impl Actor {
         queue: mpsc::Receiver<Post>,
         back: mpsc::Sender<Post>,
     ) -> Self {
-        let (running, cleared, closing) = (HashMap::new(), HashMap::new(), Vec::new());
-        Self {
-            id,
-            shared,
-            state,
-            queue,
-            back,
-            running,
-            cleared,
-            slot: None,
-            cache: Cache::default(),
-            closing,
-        }
+        let (running, ready, closing) = (HashMap::new(), HashMap::new(), Vec::new());
+        Self { id, shared, state, queue, back, running, ready, slot: None, cache: Cache::default(), closing }
     }
 
     /// Runs until the engine closes or the store may not be written any more.
@@ -166,6 +154,8 @@ impl Actor {
                 self.start(op);
             }
         }
+        // What didn't start now is judged again when it may, and holds nothing until then.
+        self.ready.clear();
         Ok(())
     }
 
@@ -175,14 +165,14 @@ impl Actor {
         let (shared, id, state) = (Arc::clone(&self.shared), self.id.clone(), Arc::clone(&self.state));
         let (cache, back) = (Arc::clone(&self.cache), self.back.clone());
         let pieces = Pieces::new(self.back.clone());
-        let cleared = match &op {
-            Op::Run(call) => self.cleared.remove(call),
+        let ready = match &op {
+            Op::Run(call) => self.ready.remove(call),
             _ => None,
         };
         tokio::spawn(async move {
             // On a task of its own, so that a mistake of ours in it ends as its failure and not as a session that hangs.
             let broken = broken(&op);
-            let performing = perform(op.clone(), shared, id, state, cache, pieces, cleared, cancel);
+            let performing = perform(op.clone(), shared, id, state, cache, pieces, ready, cancel);
             let done = tokio::spawn(performing).await.unwrap_or_else(|error| {
                 tracing::error!(%error, ?op, "an operation broke off");
                 Done::with(op, broken)
@@ -193,8 +183,7 @@ impl Actor {
 
     async fn done(&mut self, done: Done) -> Result<(), Stop> {
         self.running.remove(&done.op);
-        // Clearances are for what starts now; others are made again when their turn comes.
-        self.cleared = done.cleared.into_iter().collect();
+        self.ready = done.cleared.into_iter().collect();
         if let Some(slot) = done.slot {
             self.slot = Some(slot);
         }
@@ -304,15 +293,22 @@ impl Actor {
 
     /// Appends, waiting out a store that can't be written for now.
     async fn try_append(&mut self, decision: Decision) -> Result<(), Failure> {
+        let mut stalled = false;
         loop {
             match self.once(&decision).await {
-                Ok(()) => return Ok(()),
+                Ok(()) => {
+                    if stalled {
+                        self.shared.show(Live::Waiting { session: self.id.clone(), hold: None });
+                    }
+                    return Ok(());
+                }
                 Err(error) if fatal(&error) => return Err(Failure::Stop),
                 Err(AppendError::Full | AppendError::Sql { .. } | AppendError::Unsure { .. }) => {
-                    let why = "the store can't be written".to_owned();
-                    self.shared.show(Live::Stalled { session: self.id.clone(), why });
+                    stalled = true;
+                    self.shared.show(Live::Waiting { session: self.id.clone(), hold: Some(Hold::Store) });
                     tokio::time::sleep(STALL).await;
                     if self.reread(decision.drafts.len()) {
+                        self.shared.show(Live::Waiting { session: self.id.clone(), hold: None });
                         return Ok(());
                     }
                     if self.shared.closing() {
@@ -401,7 +397,7 @@ fn broken(op: &Op) -> Option<Input> {
             let restored = crate::input::Restored { error: Some(error), ..Default::default() };
             Some(Input::Restored { revision: revision.clone(), restored })
         }
-        Op::Slot | Op::Backoff { .. } | Op::Judge { .. } | Op::Expire { .. } => None,
+        Op::Slot | Op::Backoff { .. } | Op::Judge { .. } | Op::Begin(_) | Op::Expire { .. } => None,
     }
 }
 
@@ -467,7 +463,7 @@ async fn perform(
     state: Arc<State>,
     cache: Cache,
     pieces: Pieces,
-    cleared: Option<Cleared>,
+    ready: Option<Ready>,
     cancel: CancellationToken,
 ) -> Done {
     match op.clone() {
@@ -485,7 +481,8 @@ async fn perform(
             Done::with(op, over)
         }
         Op::Judge { step, calls } => calls::judge(shared, id, state, step, calls).await,
-        Op::Run(call) => calls::run(shared, id, state, call, cleared, pieces, cancel).await,
+        Op::Begin(call) => calls::begin(shared, id, state, call, cancel).await,
+        Op::Run(call) => calls::run(shared, id, state, call, ready, pieces, cancel).await,
         Op::Restore(revision) => restore::restore(shared, id, state, revision).await,
         Op::Expire { approval, left_ms } => {
             let due = waited(left_ms, &cancel).await.then_some(Input::ApprovalDue { approval });

@@ -31,6 +31,7 @@ struct Held {
 }
 
 /// A folder held for a session; given back when dropped.
+#[derive(Debug)]
 pub(crate) struct Lease {
     folders: Arc<Folders>,
     root: PathBuf,
@@ -48,15 +49,20 @@ impl Folders {
         loop {
             // Listening begins before looking, so that nothing is missed in between.
             let freed = self.freed.notified();
-            if self.try_hold(root, session) {
-                let (folders, root, session) = (Arc::clone(self), root.to_owned(), session.clone());
-                return Some(Lease { folders, root, session });
+            if let Some(lease) = self.hold_now(root, session) {
+                return Some(lease);
             }
             tokio::select! {
                 () = freed => {}
                 () = cancel.cancelled() => return None,
             }
         }
+    }
+
+    /// Holds it if no other session does.
+    pub(crate) fn hold_now(self: &Arc<Self>, root: &Path, session: &SessionId) -> Option<Lease> {
+        let (folders, root, session) = (Arc::clone(self), root.to_owned(), session.clone());
+        folders.try_hold(&root, &session).then(|| Lease { folders: Arc::clone(&folders), root, session })
     }
 
     fn try_hold(&self, root: &Path, session: &SessionId) -> bool {
@@ -105,6 +111,13 @@ impl Folders {
             tracing::warn!(%error, "the index of a folder couldn't be saved; it will be read again");
         }
         Ok(taken)
+    }
+}
+
+impl Lease {
+    /// Holds it once more.
+    pub(crate) fn again(&self) -> Option<Self> {
+        self.folders.hold_now(&self.root, &self.session)
     }
 }
 

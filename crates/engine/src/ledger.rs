@@ -4,7 +4,7 @@
 //! never from a look at the folder; what undo takes back is the net change of a scope.
 
 use domain::call::Effect;
-use domain::event::{Changed, Fact, Origin, RestoreOf, RestoreScope, RevisionRestoring};
+use domain::event::{Changed, Doubt, Fact, Origin, RestoreOf, RestoreScope, RevisionRestoring};
 use domain::ids::{CallId, MessageId, RevisionId, SessionId, TurnId};
 use std::collections::{BTreeMap, BTreeSet};
 use store::{BlobError, ReadError, Reader};
@@ -53,6 +53,7 @@ pub struct LedgerTurn {
 struct LedgerEntry {
     by: By,
     effects: Vec<Effect>,
+    doubt: Option<Doubt>,
 }
 
 #[derive(Debug, Clone)]
@@ -112,8 +113,8 @@ impl Ledger {
     }
 
     fn put(&mut self, by: By, changed: &Changed, reader: &Reader) -> Result<(), LedgerError> {
-        if !changed.is_empty() {
-            self.entries.push(LedgerEntry { by, effects: effects(changed, reader)? });
+        if !changed.is_empty() || changed.doubt.is_some() {
+            self.entries.push(LedgerEntry { by, effects: effects(changed, reader)?, doubt: changed.doubt });
         }
         Ok(())
     }
@@ -122,21 +123,31 @@ impl Ledger {
     #[must_use]
     pub fn net(&self, scope: &RestoreScope) -> Vec<Effect> {
         let named = |path: &str| scope.paths.is_empty() || scope.paths.iter().any(|one| one == path);
-        let first = match &scope.of {
+        let all: Vec<Effect> =
+            self.entries_of(&scope.of).flat_map(|entry| entry.effects.iter().cloned()).collect();
+        let mut net = compose(&all);
+        net.retain(|effect| named(&effect.path));
+        net
+    }
+
+    /// What isn't known about the changes of a scope.
+    #[must_use]
+    pub fn doubt(&self, of: &RestoreOf) -> Option<Doubt> {
+        self.entries_of(of).filter_map(|entry| entry.doubt).next_back()
+    }
+
+    fn entries_of(&self, of: &RestoreOf) -> impl DoubleEndedIterator<Item = &LedgerEntry> {
+        let first = match of {
             RestoreOf::Since { turn } => self.first_of(turn),
             _ => 0,
         };
-        let entries = self.entries.iter().skip(first).filter(|entry| match (&scope.of, &entry.by) {
+        self.entries.iter().skip(first).filter(move |entry| match (of, &entry.by) {
             (RestoreOf::Session | RestoreOf::Since { .. }, _) => true,
             (RestoreOf::Turn { turn: of }, By::Call { turn, .. }) => turn.as_ref() == Some(of),
             (RestoreOf::Call { call: of }, By::Call { call, .. }) => call == of,
             (RestoreOf::Restore { revision: of }, By::Restore { revision, .. }) => revision == of,
             (RestoreOf::Turn { .. } | RestoreOf::Call { .. } | RestoreOf::Restore { .. }, _) => false,
-        });
-        let all: Vec<Effect> = entries.flat_map(|entry| entry.effects.iter().cloned()).collect();
-        let mut net = compose(&all);
-        net.retain(|effect| named(&effect.path));
-        net
+        })
     }
 
     /// Paths of a turn that were taken back and not brought again.

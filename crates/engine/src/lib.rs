@@ -25,4 +25,4 @@ pub use engine::{Engine, StartError};
 pub use limits::Limits;
 pub use perform::calls::Would;
 pub use ports::{ModelRequest, Models, Ports, Problem};
-pub use shared::Live;
+pub use shared::{Hold, Live};

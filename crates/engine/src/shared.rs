@@ -45,13 +45,22 @@ pub enum Live {
         /// The text.
         text: String,
     },
-    /// The store can't be written for now; work waits.
-    Stalled {
+    /// Work waits for something outside the session, or goes on.
+    Waiting {
         /// The session.
         session: SessionId,
-        /// The store's words.
-        why: String,
+        /// What for; nothing when it goes on.
+        hold: Option<Hold>,
     },
+}
+
+/// What work can wait for outside its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// Another session works in the same folder.
+    Folder,
+    /// The store can't be written for now.
+    Store,
 }
 
 pub(crate) struct Shared {

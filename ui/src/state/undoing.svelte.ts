@@ -28,6 +28,8 @@ export interface Plan {
   apart: readonly string[];
   /** Left alone, unless named. */
   kept: readonly KeptFile[];
+  /** Code of what isn't known about the changes. */
+  doubt: string | null;
 }
 
 export type News =
@@ -160,7 +162,7 @@ export class Undoing {
     // Lists are cut where they are long; what is counted then are all that aren't left alone.
     const listed = preview.files.length < LISTED ? preview.files.length : preview.count - preview.kept.length;
     const count = listed + own.length;
-    return { of, paths, count, files: preview.files, apart: own, kept };
+    return { of, paths, count, files: preview.files, apart: own, kept, doubt: preview.doubt };
   }
 
   async #isApart(of: UndoOf, path: string): Promise<boolean> {

@@ -51,6 +51,11 @@ export const changes = {
   same: 'Its content didn’t change.',
   choose: 'Choose a file to see what changed in it.',
   refresh: 'Read again',
+  doubts: {
+    untold: 'The folder couldn’t be looked at after a command, so there may be more changes than listed.',
+    mixed:
+      'Daybook was closed while something ran. Some of these changes may be yours or another program’s: look at them before you undo.',
+  },
   tooMany: (n: number) => `Show ${n} more lines`,
   addedLine: 'added',
   removedLine: 'removed',
@@ -103,6 +108,7 @@ export const undo = {
   entry: {
     working: 'Taking changes back…',
     workingRedo: 'Bringing changes back…',
+    held: 'Waiting until other work in this folder is done…',
     session: 'Undid the whole session',
     turn: 'Undid one turn',
     turnNumber: (n: number) => `Undid turn ${n}`,

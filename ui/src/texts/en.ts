@@ -111,6 +111,11 @@ export const en = {
       'The answers are written in advance. The files, the questions, the steps and the differences are real, in a sample folder.',
     retrying: (why: string, seconds: number, attempt: number) =>
       `${why} Trying again in ${seconds} s (attempt ${attempt}).`,
+    held: {
+      folder: 'Waiting until other work in this folder is done.',
+      store:
+        'The record can’t be written right now; the disk may be full. Daybook waits and goes on by itself.',
+    },
     stopping: 'Stopping. What already runs is brought to an end first.',
   },
   tour: {

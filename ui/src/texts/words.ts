@@ -177,6 +177,11 @@ export function noticeWords(code: string, facts: Facts, t: Texts, waits = true):
   }
 }
 
+/** What isn't known about changes, in words. */
+export function doubtWords(doubt: string, t: Texts): string {
+  return doubt === 'untold' ? t.changes.doubts.untold : t.changes.doubts.mixed;
+}
+
 /** Why a return leaves a file alone. */
 export function keptWords(why: string, t: Texts): string {
   switch (why) {

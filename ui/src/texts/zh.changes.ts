@@ -51,6 +51,10 @@ export const changes: Texts['changes'] = {
   same: '内容没有变化。',
   choose: '选择一个文件，查看改动内容。',
   refresh: '重新读取',
+  doubts: {
+    untold: '有一个命令运行后无法查看文件夹，改动可能比列出的多。',
+    mixed: '某项工作进行时 Daybook 被关闭了。其中有些改动可能是您或其他程序做的：撤销前请先看一看。',
+  },
   tooMany: (n) => `再显示 ${n} 行`,
   addedLine: '增加',
   removedLine: '删去',
@@ -99,6 +103,7 @@ export const undo: Texts['undo'] = {
   entry: {
     working: '正在撤销改动…',
     workingRedo: '正在恢复改动…',
+    held: '正在等这个文件夹里的其他工作完成…',
     session: '撤销了整个会话',
     turn: '撤销了一轮',
     turnNumber: (n) => `撤销了第 ${n} 轮`,

@@ -109,6 +109,10 @@ export const zh: Texts = {
     tourTitle: '这是一段演示，没有使用任何 AI。',
     tourText: '回答是事先写好的。文件、询问、步骤和差异都是真的，发生在一个示例文件夹里。',
     retrying: (why, seconds, attempt) => `${why}${seconds} 秒后重试（第 ${attempt} 次）。`,
+    held: {
+      folder: '正在等这个文件夹里的其他工作完成。',
+      store: '现在无法写入记录，磁盘可能已满。Daybook 会等待并自动继续。',
+    },
     stopping: '正在停止。先让已经在运行的部分收尾。',
   },
   tour: {

@@ -70,7 +70,12 @@ impl Fold {
             Live::Output { session, call, at, text } if *session == self.id => {
                 self.live_output(call, *at, text, &mut out)
             }
-            Live::Delta { .. } | Live::Output { .. } | Live::Stalled { .. } => {}
+            Live::Waiting { session, hold } if *session == self.id => {
+                self.hold = *hold;
+                self.held_up(*hold, &mut out);
+                self.derived(&mut out);
+            }
+            Live::Delta { .. } | Live::Output { .. } | Live::Waiting { .. } => {}
         }
         out
     }

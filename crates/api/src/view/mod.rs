@@ -28,6 +28,7 @@ use domain::digest::Digest;
 use domain::event::{self, Event, Fact, Settled};
 use domain::ids::{CallId, FolderId, SessionId};
 use domain::state::{State, StepPhase};
+use engine::Hold;
 use patch::Indexed;
 use std::collections::{BTreeMap, HashMap};
 
@@ -57,6 +58,8 @@ pub struct Fold {
     turn_ms: u64,
     /// The process that wrote the last event.
     epoch: u64,
+    /// What work waits for outside the session.
+    hold: Option<Hold>,
 }
 
 impl Fold {
@@ -91,6 +94,7 @@ impl Fold {
             tokens: Tokens::default(),
             turn_ms: 0,
             epoch: 0,
+            hold: None,
         }
     }
 
@@ -396,7 +400,11 @@ impl Fold {
                 until: retry.until,
                 attempt: attempts + 1,
             },
-            _ => Activity::Working { since: turn.started },
+            _ => match self.hold {
+                Some(Hold::Folder) => Activity::Held { by: "folder".to_owned() },
+                Some(Hold::Store) => Activity::Held { by: "store".to_owned() },
+                None => Activity::Working { since: turn.started },
+            },
         }
     }
 

@@ -6,6 +6,7 @@ use crate::wire::undo::{KeptFile, UndoOf, UndoView, UndoneFile};
 use crate::wire::view::{EntryBody, Patch};
 use domain::call::Entry;
 use domain::event::{Changed, Event, KeptBack, RevisionRestored, RevisionRestoring};
+use engine::Hold;
 
 /// Files of a return that are listed.
 const LISTED: usize = 50;
@@ -45,6 +46,7 @@ impl Fold {
             id: e.revision.to_string(),
             of: undo::of(&e.scope.of),
             state: "working".to_owned(),
+            held: false,
             files: Vec::new(),
             count: 0,
             kept: e.kept.iter().take(LISTED).map(kept).collect(),
@@ -67,6 +69,7 @@ impl Fold {
         };
         let done = UndoView {
             state: if e.error.is_some() { "failed" } else { "done" }.to_owned(),
+            held: false,
             files: e.changed.effects.iter().take(LISTED).map(file).collect(),
             count: e.changed.count(),
             kept: undo.kept.iter().cloned().chain(e.kept.iter().map(kept)).take(LISTED).collect(),
@@ -82,6 +85,17 @@ impl Fold {
             self.taken_back(earlier, event, out);
         }
         self.put(event, key, EntryBody::Undo { undo: done }, out);
+    }
+
+    /// A return that goes on waits for the folder, or doesn't any more.
+    pub(super) fn held_up(&mut self, hold: Option<Hold>, out: &mut Vec<Patch>) {
+        let Some(open) = self.state.restoring.as_ref().map(|open| open.revision.to_string()) else { return };
+        if let Some((time, EntryBody::Undo { undo })) =
+            self.shown.entry(&open).map(|entry| (entry.time, entry.body.clone()))
+        {
+            let undo = UndoView { held: hold.is_some(), ..undo };
+            self.put_at(time, open, EntryBody::Undo { undo }, out);
+        }
     }
 
     fn taken_back(&mut self, earlier: &str, event: &Event, out: &mut Vec<Patch>) {

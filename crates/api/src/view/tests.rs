@@ -142,7 +142,7 @@ fn ok(n: u128, text: &str, value: serde_json::Value, effects: Vec<Effect>) -> Fa
         call: CallId::from_bits(n),
         outcome,
         text: text.into(),
-        changed: Changed { effects, all: None },
+        changed: Changed { effects, ..Changed::default() },
         kept,
         seen,
         ms: 42,

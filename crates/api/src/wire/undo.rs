@@ -33,6 +33,8 @@ pub struct TurnChanges {
     pub files: Vec<FileChange>,
     /// Were all of them taken back?
     pub undone: bool,
+    /// What isn't known about them: `untold` (there may be more) or `mixed` (some may be somebody else's).
+    pub doubt: Option<String>,
 }
 
 /// Whose changes are taken back.
@@ -74,6 +76,8 @@ pub struct UndoView {
     pub of: UndoOf,
     /// Where it stands: `working`, `done` or `failed`.
     pub state: String,
+    /// Does it wait until another session's work in the folder is done?
+    pub held: bool,
     /// What it changed; the first of them where there are many.
     pub files: Vec<UndoneFile>,
     /// How many files it changed.
@@ -121,6 +125,8 @@ pub struct UndoPreview {
     /// How many files it is about in all.
     #[ts(type = "number")]
     pub count: u64,
+    /// What isn't known about them, as in [`TurnChanges`].
+    pub doubt: Option<String>,
 }
 
 /// The three sides of a file that was changed by both.

@@ -57,6 +57,11 @@ pub enum Activity {
         #[ts(type = "number")]
         since: u64,
     },
+    /// A turn is open and waits for something outside the session.
+    Held {
+        /// What for: `folder` (another session works in it) or `store` (it can't be written for now).
+        by: String,
+    },
     /// Waits until `until` before sending again.
     Retrying {
         /// Why: an error class such as `rate_limited`.

@@ -18,6 +18,19 @@ pub struct Changed {
     /// All of them, where they are too many for the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all: Option<EffectList>,
+    /// What isn't known about them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<Doubt>,
+}
+
+/// What isn't known about a list of changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doubt {
+    /// The folder couldn't be looked at afterwards: there may be more.
+    Untold,
+    /// Daybook was closed meanwhile: some of them may be somebody else's.
+    Mixed,
 }
 
 impl Changed {
@@ -25,6 +38,12 @@ impl Changed {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.effects.is_empty() && self.all.is_none()
+    }
+
+    /// These changes, of which something isn't known.
+    #[must_use]
+    pub fn doubted(self, doubt: Doubt) -> Self {
+        Self { doubt: Some(doubt), ..self }
     }
 
     /// How many paths changed.

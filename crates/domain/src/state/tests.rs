@@ -310,7 +310,7 @@ fn effects_and_good_results_need_a_start() {
     check(&log, result(1), Err("call/phase"));
     let bad = |effects| ToolResult {
         outcome: ToolOutcome::Error { error: error() },
-        changed: Changed { effects, all: None },
+        changed: Changed { effects, ..Changed::default() },
         ..result(1)
     };
     check(&log, bad(Vec::new()), Ok(()));
@@ -464,7 +464,8 @@ fn a_stopped_call_that_never_started_changed_nothing() {
         lines: None,
         kept_in: None,
     };
-    let stopped = ToolCancelled { changed: Changed { effects: vec![effect], all: None }, ..cancelled(1) };
+    let stopped =
+        ToolCancelled { changed: Changed { effects: vec![effect], ..Changed::default() }, ..cancelled(1) };
     check(&Log::answered(1), stopped.clone(), Err("call/effects"));
     let running = with(Log::answered(1), |log| {
         log.lawful(decided(1, allow()));

@@ -45,6 +45,8 @@ pub struct Judgement {
     pub offers: Vec<Grant>,
     /// Is there a clearance: an allow, or an ask with a matching approval?
     pub cleared: bool,
+    /// Does another session hold the folder that it would change? Then it starts when that is over.
+    pub waits: bool,
     /// The folder's tree now, where the call's changes are told by comparing.
     pub tree: Option<Digest>,
     /// What it asks of the engine instead of running.
@@ -101,6 +103,7 @@ fn one(scratch: &mut Scratch, id: &CallId, result: Result<Judgement, ToolError>,
             scratch.push(ToolDenied { call: id.clone(), by: "policy".into(), text });
             false
         }
+        Verdict::Allow { .. } | Verdict::Ask { .. } if judgement.waits => false,
         Verdict::Allow { .. } | Verdict::Ask { .. } if judgement.cleared => {
             start(scratch, id, judgement, env)
         }

@@ -7,8 +7,8 @@
 use super::{Decision, Env, answer, cancel, judged};
 use domain::call::{Effect, Recovery, Semantics, ToolError};
 use domain::event::{
-    AttemptEndKind, Changed, Draft, End, Fact, InboxReleased, RecoveryAdopted, RecoveryContinuation, Source,
-    StepEnd, StepEndKind, ToolCancelled, ToolOutcome, ToolOutcomeUnknown, TurnEnd,
+    AttemptEndKind, Changed, Doubt, Draft, End, Fact, InboxReleased, RecoveryAdopted, RecoveryContinuation,
+    Source, StepEnd, StepEndKind, ToolCancelled, ToolOutcome, ToolOutcomeUnknown, TurnEnd,
 };
 use domain::ids::{CallId, MessageId};
 use domain::state::{Call, CallPhase, State, Step, StepPhase, Turn};
@@ -74,7 +74,8 @@ fn settle(turn: &Turn, step: &Step, call: &Call, found: &Found) -> Option<Draft>
             let changed = match found.get(&call.id) {
                 Some(Look::Done(effect)) => return of_step(happened(&call.id, effect)),
                 Some(Look::NotDone) => return of_step(not_happened(&call.id)),
-                Some(Look::Differs(changed)) => changed.clone(),
+                // Whoever changed things while nobody looked is among them.
+                Some(Look::Differs(changed)) => changed.clone().doubted(Doubt::Mixed),
                 None => Changed::default(),
             };
             let kind = match recovery {

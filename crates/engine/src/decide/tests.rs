@@ -284,6 +284,7 @@ fn judgement(verdict: Verdict, shown: &[u8], cleared: bool) -> Judgement {
         approval_digest: Digest::of(shown),
         offers: Vec::new(),
         cleared,
+        waits: false,
         tree: None,
         interaction: None,
     }

@@ -34,6 +34,8 @@ pub enum Op {
         /// The calls.
         calls: Vec<CallId>,
     },
+    /// Wait until no other session works in the folder, and judge a call once more whose turn has come.
+    Begin(CallId),
     /// Run a started call.
     Run(CallId),
     /// Take changes back.
@@ -85,20 +87,20 @@ fn calls(step: &Step, env: &Env<'_>) -> Vec<Op> {
             ops.push(Op::Expire { approval: approval.id.clone(), left_ms });
         }
     }
-    let judge: Vec<CallId> =
-        step.calls.iter().filter(|call| to_judge(step, call, env)).map(|call| call.id.clone()).collect();
+    let proposed = |call: &&Call| call.phase == CallPhase::Proposed && call.good.is_some();
+    let judge = step.calls.iter().filter(proposed).filter(|call| call.decision.is_none());
+    let judge: Vec<CallId> = judge.map(|call| call.id.clone()).collect();
     if !judge.is_empty() {
         ops.push(Op::Judge { step: step.id.clone(), calls: judge });
     }
+    let begin = step.calls.iter().filter(proposed).filter(|call| may_begin(step, call, env));
+    ops.extend(begin.map(|call| Op::Begin(call.id.clone())));
     ops
 }
 
-/// Not judged yet; or cleared to run and its turn has come.
-fn to_judge(step: &Step, call: &Call, env: &Env<'_>) -> bool {
-    if call.phase != CallPhase::Proposed || call.good.is_none() {
-        return false;
-    }
-    let Some(decided) = &call.decision else { return true };
+/// Was it cleared to run, and has its turn come?
+fn may_begin(step: &Step, call: &Call, env: &Env<'_>) -> bool {
+    let Some(decided) = &call.decision else { return false };
     let cleared = match (&decided.verdict, call.approval.as_ref().map(|a| &a.state)) {
         (Verdict::Allow { .. }, _) | (Verdict::Ask { .. }, Some(ApprovalState::Granted)) => true,
         (Verdict::Ask { .. } | Verdict::Deny { .. }, _) => false,

@@ -5,28 +5,32 @@
 
 use crate::blobs::Blobs;
 use crate::decide::{Judged, Op};
+use crate::folders::Lease;
 use crate::input::{Finished, FinishedEnd, Input};
-use crate::perform::{Done, Pieces, trees};
-use crate::shared::{Live, Shared};
+use crate::perform::{Done, Pieces, Ready, trees};
+use crate::shared::{Hold, Live, Shared};
 use domain::call::{Effect, Facts, Mode, ToolError, Undo, Verdict};
-use domain::event::{Changed, EffectList};
+use domain::digest::Digest;
+use domain::event::{Changed, Doubt, EffectList};
 use domain::ids::{CallId, SessionId, StepId};
 use domain::state::{ApprovalState, Call, CallPhase, State};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tools::{Approval, BlobSink, Cleared, Ctx, End, Output, Place, PolicyInput, Refusal};
+use tools::{Approval, BlobSink, Ctx, End, Output, Place, PolicyInput, Refusal};
 
 /// Most bytes of a structured result kept in its event; the text for the model has bounds of its own.
 const VALUE_BYTES: usize = 32 * 1024;
 /// Most bytes of effects in one event; a list of more is a blob.
 const EFFECTS_BYTES: usize = 64 * 1024;
 
+/// Judges calls as things are now. Those that may start at once and change something hold the folder from before they were
+/// looked at.
 pub(crate) async fn judge(
     shared: Arc<Shared>,
     session: SessionId,
@@ -35,39 +39,77 @@ pub(crate) async fn judge(
     calls: Vec<CallId>,
 ) -> Done {
     let op = Op::Judge { step: step.clone(), calls: calls.clone() };
+    let lease = shared.folders.hold_now(&real_root(&state), &session);
+    let (judged, cleared) = look(&shared, &session, &state, &calls, lease).await;
+    Done { op, input: Some(Input::Judged { step, calls: judged }), cleared, slot: None }
+}
+
+/// Judges a call whose turn has come, once no other session works in the folder.
+pub(crate) async fn begin(
+    shared: Arc<Shared>,
+    session: SessionId,
+    state: Arc<State>,
+    call: CallId,
+    cancel: CancellationToken,
+) -> Done {
+    let op = Op::Begin(call.clone());
+    let Some((_, step)) = state.step() else { return Done::with(op, None) };
+    let (step, calls, root) = (step.id.clone(), [call.clone()], real_root(&state));
+    let lease = shared.folders.hold_now(&root, &session);
+    let (mut judged, mut cleared) = look(&shared, &session, &state, &calls, lease).await;
+    if judged.iter().any(|one| one.result.as_ref().is_ok_and(|judgement| judgement.waits)) {
+        shared.show(Live::Waiting { session: session.clone(), hold: Some(Hold::Folder) });
+        let lease = shared.folders.hold(&root, &session, &cancel).await;
+        shared.show(Live::Waiting { session: session.clone(), hold: None });
+        let Some(lease) = lease else { return Done::with(op, None) };
+        (judged, cleared) = look(&shared, &session, &state, &calls, Some(lease)).await;
+    }
+    Done { op, input: Some(Input::Judged { step, calls: judged }), cleared, slot: None }
+}
+
+type Looked = (Vec<Judged>, Vec<(CallId, Ready)>);
+
+async fn look(
+    shared: &Arc<Shared>,
+    session: &SessionId,
+    state: &Arc<State>,
+    calls: &[CallId],
+    lease: Option<Lease>,
+) -> Looked {
+    let (shared, session, state) = (Arc::clone(shared), session.clone(), Arc::clone(state));
+    let asked = calls.to_vec();
     let looking = move || {
         let mut cleared = Vec::new();
         let mut judged = Vec::new();
-        for id in calls {
+        for id in asked {
             let result = match state.call(&id) {
-                Some(call) => one(&shared, &session, &state, call).map(|(judgement, clearance)| {
-                    cleared.extend(clearance.map(|clearance| (id.clone(), clearance)));
-                    judgement
-                }),
+                Some(call) => {
+                    one(&shared, &session, &state, call, lease.as_ref()).map(|(judgement, ready)| {
+                        cleared.extend(ready.map(|ready| (id.clone(), ready)));
+                        judgement
+                    })
+                }
                 None => Err(internal("the call is gone")),
             };
             judged.push(Judged { call: id, result });
         }
         (judged, cleared)
     };
-    match tokio::task::spawn_blocking(looking).await {
-        Ok((calls, cleared)) => Done { op, input: Some(Input::Judged { step, calls }), cleared, slot: None },
-        Err(error) => {
-            tracing::error!(%error, "judging failed");
-            let calls = match &op {
-                Op::Judge { calls, .. } => calls.clone(),
-                _ => Vec::new(),
-            };
-            let failed =
-                |call| Judged { call, result: Err(internal("looking at this call failed inside Daybook")) };
-            Done::with(op, Some(Input::Judged { step, calls: calls.into_iter().map(failed).collect() }))
-        }
-    }
+    tokio::task::spawn_blocking(looking).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "judging failed");
+        let failed =
+            |call| Judged { call, result: Err(internal("looking at this call failed inside Daybook")) };
+        (calls.iter().cloned().map(failed).collect(), Vec::new())
+    })
 }
 
-type Looked = (crate::decide::Judgement, Option<Cleared>);
-
-fn one(shared: &Arc<Shared>, session: &SessionId, state: &State, call: &Call) -> Result<Looked, ToolError> {
+fn one(
+    shared: &Arc<Shared>,
+    session: &SessionId,
+    state: &State,
+    call: &Call,
+    lease: Option<&Lease>,
+) -> Result<(crate::decide::Judgement, Option<Ready>), ToolError> {
     let Some(good) = &call.good else { return Err(internal("the call was never checked")) };
     let checked = shared.tools.check(&call.name, &good.arguments)?;
     let ctx = ctx(shared, session, state, &call.id, CancellationToken::new(), Output::None)?;
@@ -86,26 +128,32 @@ fn one(shared: &Arc<Shared>, session: &SessionId, state: &State, call: &Call) ->
     let granted = call.approval.as_ref().is_some_and(|approval| {
         approval.state == ApprovalState::Granted && approval.digest == fresh.digest()
     });
-    let judgement = |cleared: bool| crate::decide::Judgement {
+    let now = shared.ports.clock.now_ms();
+    let cleared = match tools::clear(&checked, surveyed.clone(), &policy, granted.then_some(&fresh), now) {
+        Ok(cleared) => Some(cleared),
+        Err(
+            Refusal::Denied { .. } | Refusal::NeedsApproval { .. } | Refusal::Mismatch(_) | Refusal::Expired,
+        ) => None,
+    };
+    // What changes something starts only while its session holds the folder.
+    let changes = mode != Mode::Plan && surveyed.semantics.has_effects();
+    let held = lease.filter(|_| changes).and_then(Lease::again);
+    let waits = cleared.is_some() && changes && held.is_none();
+    let judgement = crate::decide::Judgement {
         mode,
         grants: state.grants.keys().cloned().collect(),
-        verdict: verdict.clone(),
-        facts: surveyed.facts.clone(),
+        verdict,
         facts_digest: tools::clear::facts_digest(&surveyed.facts),
-        semantics: surveyed.semantics.clone(),
+        semantics: surveyed.semantics,
         approval_digest: fresh.digest(),
         offers: tools::policy::offers(&checked, &surveyed.facts, &policy),
-        cleared,
+        facts: surveyed.facts,
+        cleared: cleared.is_some(),
+        waits,
         tree,
         interaction: checked.interaction().cloned(),
     };
-    let now = shared.ports.clock.now_ms();
-    match tools::clear(&checked, surveyed.clone(), &policy, granted.then_some(&fresh), now) {
-        Ok(clearance) => Ok((judgement(true), Some(clearance))),
-        Err(
-            Refusal::Denied { .. } | Refusal::NeedsApproval { .. } | Refusal::Mismatch(_) | Refusal::Expired,
-        ) => Ok((judgement(false), None)),
-    }
+    Ok((judgement, cleared.filter(|_| !waits).map(|cleared| Ready { cleared, lease: held })))
 }
 
 /// What would happen with a command.
@@ -144,15 +192,15 @@ pub(crate) async fn run(
     session: SessionId,
     state: Arc<State>,
     call: CallId,
-    cleared: Option<Cleared>,
+    ready: Option<Ready>,
     pieces: Pieces,
     cancel: CancellationToken,
 ) -> Done {
     let op = Op::Run(call.clone());
     let began = Instant::now();
     let (output, ended, forwarding) = output(&shared, &session, &call, pieces);
-    let finished = match (cleared, ctx(&shared, &session, &state, &call, cancel, output)) {
-        (Some(cleared), Ok(ctx)) => trees::held(&shared, &session, mode(&state), cleared, ctx).await,
+    let finished = match (ready, ctx(&shared, &session, &state, &call, cancel, output)) {
+        (Some(ready), Ok(ctx)) => trees::held(&shared, tree(&state, &call), ready, ctx).await,
         (None, _) => lost(&state, &call),
         (_, Err(error)) => failed(error),
     };
@@ -239,16 +287,16 @@ pub(crate) fn bounded_changes(mut effects: Vec<Effect>, sink: &dyn BlobSink) -> 
         })
         .count();
     if fit == effects.len() {
-        return Changed { effects, all: None };
+        return Changed { effects, all: None, doubt: None };
     }
     let list = serde_json::to_vec(&effects).map_err(io::Error::other).and_then(|bytes| sink.put(&bytes));
     let count = effects.len() as u64;
     effects.truncate(fit);
     match list {
-        Ok(list) => Changed { effects, all: Some(EffectList { list, count }) },
+        Ok(list) => Changed { effects, all: Some(EffectList { list, count }), doubt: None },
         Err(error) => {
             tracing::error!(%error, "the whole list of changes couldn't be kept");
-            Changed { effects, all: None }
+            Changed { effects, all: None, doubt: Some(Doubt::Untold) }
         }
     }
 }
@@ -257,6 +305,20 @@ fn failed(error: ToolError) -> Finished {
     let text = tools::run::error_text(&error);
     let (changed, kept, seen) = (Changed::default(), BTreeMap::new(), BTreeMap::new());
     Finished { end: FinishedEnd::Failed(error), text, changed, kept, seen }
+}
+
+/// The folder's tree from before a call, where its changes are told by comparing.
+fn tree(state: &State, call: &CallId) -> Option<Digest> {
+    match state.call(call).map(|call| &call.phase) {
+        Some(CallPhase::Started { tree, .. }) => *tree,
+        Some(_) | None => None,
+    }
+}
+
+/// The session's folder by the one name that all its names lead to.
+fn real_root(state: &State) -> PathBuf {
+    let root = state.session.as_ref().map_or("", |session| session.root.as_str());
+    Path::new(root).canonicalize().unwrap_or_else(|_| root.into())
 }
 
 /// Files with secrets that the session's calls read or named.

@@ -11,6 +11,7 @@ pub(crate) mod trees;
 
 use crate::actor::Post;
 use crate::decide::Op;
+use crate::folders::Lease;
 use crate::input::Input;
 use domain::ids::CallId;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
@@ -31,6 +32,15 @@ impl Pieces {
     }
 }
 
+/// What a call needs to run: made by judging, used at once or never.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    /// Its clearance.
+    pub(crate) cleared: Cleared,
+    /// The folder, held from before it was judged until it has ended; nothing for a call that changes nothing.
+    pub(crate) lease: Option<Lease>,
+}
+
 /// What an operation gives back when it ends.
 #[derive(Debug)]
 pub(crate) struct Done {
@@ -39,7 +49,7 @@ pub(crate) struct Done {
     /// What happened; nothing when it was cancelled before anything did.
     pub(crate) input: Option<Input>,
     /// Clearances it obtained.
-    pub(crate) cleared: Vec<(CallId, Cleared)>,
+    pub(crate) cleared: Vec<(CallId, Ready)>,
     /// The running turn it obtained.
     pub(crate) slot: Option<OwnedSemaphorePermit>,
 }

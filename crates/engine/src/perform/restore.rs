@@ -9,7 +9,7 @@ use crate::ledger;
 use crate::perform::Done;
 use crate::perform::calls::bounded_changes;
 use crate::restoring::{kept_back, of_restore, on_record, open};
-use crate::shared::Shared;
+use crate::shared::{Hold, Live, Shared};
 use domain::call::ToolError;
 use domain::ids::{RevisionId, SessionId};
 use domain::state::{Restoring, State};
@@ -30,7 +30,15 @@ pub(crate) async fn restore(
     let real = Path::new(&root).canonicalize().unwrap_or_else(|_| Path::new(&root).to_owned());
     // A return that was begun is finished: closing waits for it.
     let never = CancellationToken::new();
-    let lease = shared.folders.hold(&real, &session, &never).await;
+    let lease = match shared.folders.hold_now(&real, &session) {
+        Some(lease) => Some(lease),
+        None => {
+            shared.show(Live::Waiting { session: session.clone(), hold: Some(Hold::Folder) });
+            let lease = shared.folders.hold(&real, &session, &never).await;
+            shared.show(Live::Waiting { session: session.clone(), hold: None });
+            lease
+        }
+    };
     let work = move || match &state.restoring {
         Some(restoring) => all(&shared, &root, restoring)
             .unwrap_or_else(|error| Restored { error: Some(error), ..Restored::default() }),

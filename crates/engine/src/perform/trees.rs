@@ -5,13 +5,14 @@
 
 use crate::blobs::Blobs;
 use crate::decide::Look;
-use crate::input::{Finished, FinishedEnd};
+use crate::input::Finished;
+use crate::perform::Ready;
 use crate::perform::calls::{bounded_changes, told};
 use crate::shared::Shared;
-use domain::call::{Act, Effect, Facts, Mode, Recovery, Semantics, ToolError, Undo};
+use domain::call::{Act, Effect, Facts, Mode, Recovery, Semantics, Undo};
 use domain::digest::Digest;
-use domain::event::Changed;
-use domain::ids::{CallId, SessionId};
+use domain::event::Doubt;
+use domain::ids::CallId;
 use domain::state::{CallPhase, State};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tools::policy::only_looks;
 use tools::revision::{Bounds, changes};
-use tools::{Cleared, Ctx, Place, Settled};
+use tools::{Ctx, Place, Settled};
 
 /// Uncovered paths that a request names.
 const NAMED: usize = 5;
@@ -62,49 +63,33 @@ pub(crate) fn cover(
     }
 }
 
-/// Runs a cleared call; one that changes things while its session holds the folder.
-pub(crate) async fn held(
-    shared: &Arc<Shared>,
-    session: &SessionId,
-    mode: Mode,
-    cleared: Cleared,
-    ctx: Ctx,
-) -> Finished {
-    let changes = cleared.semantics().has_effects() && mode != Mode::Plan;
-    if !changes {
-        return told(tools::run(cleared, &ctx).await, &*ctx.blobs);
-    }
-    let Some(lease) = shared.folders.hold(ctx.place.path(), session, &ctx.cancel).await else {
-        let text = "Not run: it was stopped before it began.".to_owned();
-        let (changed, kept, seen) = (Changed::default(), BTreeMap::new(), BTreeMap::new());
-        return Finished { end: FinishedEnd::Stopped, text, changed, kept, seen };
-    };
-    let compared = wide(cleared.facts(), mode);
-    let before = if compared { tree(shared, &ctx.place).await } else { None };
-    if compared && before.is_none() && cleared.facts().undo != Undo::No {
-        // It was allowed as something that can be taken back.
-        return unkept();
-    }
+/// Runs a cleared call; `before` is the folder's tree from just before, where its changes are told by comparing.
+pub(crate) async fn held(shared: &Arc<Shared>, before: Option<Digest>, ready: Ready, ctx: Ctx) -> Finished {
+    let Ready { cleared, lease } = ready;
+    let within = (cleared.facts().act == Act::Delete).then(|| cleared.facts().can_touch.clone());
     let mut done = tools::run(cleared, &ctx).await;
-    if let Some(before) = before
-        && let Some(differs) = differs(shared, &ctx.place, before).await
-    {
-        done.effects = joined(differs, done.effects);
+    let mut untold = false;
+    if let Some(before) = before {
+        match differs(shared, &ctx.place, before).await {
+            Some(mut differs) => {
+                // Beside the deletion of a folder other calls of the answer may write elsewhere.
+                let own = |effect: &Effect| within.as_ref().is_none_or(|within| is_in(&effect.path, within));
+                differs.retain(own);
+                done.effects = joined(differs, done.effects);
+            }
+            None => untold = true,
+        }
     }
     drop(lease);
-    told(done, &*ctx.blobs)
+    let mut finished = told(done, &*ctx.blobs);
+    if untold {
+        finished.changed.doubt = Some(Doubt::Untold);
+    }
+    finished
 }
 
-/// Not run: what it would change couldn't be kept.
-fn unkept() -> Finished {
-    let error = ToolError {
-        code: "revision/failed".into(),
-        message: "the state of the folder couldn't be kept first, so nothing was run".into(),
-        suggestion: Some("Tell the person to look at the disk, then try again.".into()),
-    };
-    let text = tools::run::error_text(&error);
-    let (changed, kept, seen) = (Changed::default(), BTreeMap::new(), BTreeMap::new());
-    Finished { end: FinishedEnd::Failed(error), text, changed, kept, seen }
+fn is_in(path: &str, within: &[String]) -> bool {
+    within.iter().any(|one| path == one || path.strip_prefix(one).is_some_and(|rest| rest.starts_with('/')))
 }
 
 /// What the trees tell, and what the tool says of paths they don't cover.
@@ -116,26 +101,6 @@ fn joined(mut told: Vec<Effect>, own: Vec<Effect>) -> Vec<Effect> {
         }
     }
     told
-}
-
-async fn tree(shared: &Arc<Shared>, place: &Arc<Place>) -> Option<Digest> {
-    let (shared, place) = (Arc::clone(shared), Arc::clone(place));
-    let take = move || {
-        let blobs = Blobs(shared.store.clone());
-        let never = CancellationToken::new();
-        shared.folders.revision(&place, &blobs, &shared.ports, &never).map(|taken| taken.tree)
-    };
-    match tokio::task::spawn_blocking(take).await {
-        Ok(Ok(tree)) => Some(tree),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "no revision of the folder could be taken");
-            None
-        }
-        Err(error) => {
-            tracing::error!(%error, "taking a revision broke off");
-            None
-        }
-    }
 }
 
 async fn differs(shared: &Arc<Shared>, place: &Arc<Place>, before: Digest) -> Option<Vec<Effect>> {

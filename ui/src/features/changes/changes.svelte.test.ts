@@ -30,6 +30,14 @@ function list(changes: Changes, hindered = '') {
   return on;
 }
 
+test('a turn says what isn’t known about its changes', async () => {
+  const { changes, folder } = await made();
+  folder.doubts.set(TURNS.filter, 'mixed');
+  await changes.load();
+  list(changes);
+  expect(screen.getAllByText(/Daybook was closed while something ran/)).toHaveLength(1);
+});
+
 test('changes are listed by turn, newest first, each with its own way back', async () => {
   const { changes } = await made();
   const on = list(changes);

@@ -22,6 +22,7 @@ const done: UndoView = {
   kept: [{ path: 'b.txt', why: 'changed' }],
   kept_more: 0,
   error: null,
+  held: false,
   undone: false,
 };
 const none = { files: [], count: 0, kept: [] };
@@ -41,6 +42,7 @@ test('r_undo_an_entry_says_what_went_back_and_what_was_left_alone_and_why', asyn
 test('an entry is told in each of its states', () => {
   const table: [Partial<UndoView>, string, string | null][] = [
     [{ state: 'working', ...none }, 'Taking changes back…', null],
+    [{ state: 'working', held: true, ...none }, 'Waiting until other work in this folder is done…', null],
     [{ state: 'working', of: { kind: 'undo', undo: 'x' }, ...none }, 'Bringing changes back…', null],
     [{ state: 'failed', error: 'folder/missing', ...none }, 'The folder isn’t there any more.', null],
     [{ undone: true }, 'taken back again', null],
@@ -70,7 +72,7 @@ test('while a turn works an entry says why it can’t be redone now', () => {
   expect(button).toHaveAttribute('title', '等工作结束或停止后才能撤销');
 });
 
-test('r_undo_a_plan_counts_and_brings_back_only_what_is_named', async () => {
+test('r_undo_a_plan_counts_says_what_is_unsure_and_brings_back_only_what_is_named', async () => {
   const onconfirm = vi.fn();
   const plan = {
     of: { kind: 'session' as const },
@@ -82,11 +84,13 @@ test('r_undo_a_plan_counts_and_brings_back_only_what_is_named', async () => {
       { path: 'b.txt', why: 'changed' },
       { path: 'full', why: 'not_empty' },
     ],
+    doubt: 'mixed',
   };
   render(UndoSheet, { t: en, plan, busy: false, onconfirm, onclose: vi.fn() });
   expect(screen.getByRole('dialog', { name: 'Undo the whole session?' })).toBeVisible();
   expect(screen.getByText('3 files go back to how they were.')).toBeVisible();
   expect(screen.getByText('2 files stay as they are')).toBeVisible();
+  expect(screen.getByText(/Some of these changes may be yours/)).toBeVisible();
   // Only what was changed can be named; what is in the way can't.
   expect(screen.getAllByRole('checkbox')).toHaveLength(1);
   await userEvent.click(screen.getByRole('button', { name: 'Undo 3 files' }));
@@ -105,6 +109,7 @@ test('a plan that changes nothing can’t be gone ahead with', () => {
     files: [],
     apart: [],
     kept: [{ path: 'b.txt', why: 'changed' }],
+    doubt: null,
   };
   render(UndoSheet, { t: en, plan, busy: false, onconfirm: vi.fn(), onclose: vi.fn() });
   expect(screen.getByRole('dialog', { name: 'Undo this file?' })).toBeVisible();

@@ -34,6 +34,8 @@ export class FakeFolder {
   readonly #now = new Map<string, Standing>();
   readonly #turns: Pick<TurnChanges, 'turn' | 'title' | 'time'>[] = [];
   readonly #done: Done[] = [];
+  /** What isn't known about a turn's changes. */
+  readonly doubts = new Map<string, string>();
 
   /** Somebody changes something: the person, or whatever else runs there. */
   put(path: string, stand: Stand | string): void {
@@ -68,7 +70,7 @@ export class FakeFolder {
     const turns = this.#turns.map(({ turn, title, time }, n) => {
       const files = this.#files({ kind: 'turn', turn });
       const undone = files.every((file) => this.#undone(turn).has(file.path));
-      return { turn, number: n + 1, title, time, files, undone };
+      return { turn, number: n + 1, title, time, files, undone, doubt: this.doubts.get(turn) ?? null };
     });
     return {
       files: this.#files({ kind: 'session' }),
@@ -83,7 +85,8 @@ export class FakeFolder {
 
   preview(of: UndoOf, paths: readonly string[]): UndoPreview {
     const net = this.#net(of, paths);
-    const out: UndoPreview = { files: [], kept: [], count: net.length };
+    const doubt = of.kind === 'turn' ? this.doubts.get(of.turn) : [...this.doubts.values()].at(-1);
+    const out: UndoPreview = { files: [], kept: [], count: net.length, doubt: doubt ?? null };
     for (const effect of net) {
       const now = this.#now.get(effect.path) ?? null;
       if (same(now, effect.before)) continue;
@@ -124,7 +127,14 @@ export class FakeFolder {
     }
     this.#done.push({ by: { undo: id, of }, effects });
     const files = effects.map((effect) => ({ path: effect.path, what: whatOf(turned(effect)) }));
-    const rest = { state: 'done', count: files.length, kept_more: 0, error: null, undone: false };
+    const rest = {
+      state: 'done',
+      count: files.length,
+      kept_more: 0,
+      error: null,
+      held: false,
+      undone: false,
+    };
     return { id, of, files, kept, ...rest };
   }
 

@@ -7,7 +7,11 @@ export type Activity = { "kind": "idle" } | { "kind": "working",
 /**
  * When it began, UTC ms.
  */
-since: number, } | { "kind": "retrying", 
+since: number, } | { "kind": "held", 
+/**
+ * What for: `folder` (another session works in it) or `store` (it can't be written for now).
+ */
+by: string, } | { "kind": "retrying", 
 /**
  * Why: an error class such as `rate_limited`.
  */

@@ -28,4 +28,8 @@ files: Array<FileChange>,
 /**
  * Were all of them taken back?
  */
-undone: boolean, };
+undone: boolean, 
+/**
+ * What isn't known about them: `untold` (there may be more) or `mixed` (some may be somebody else's).
+ */
+doubt: string | null, };

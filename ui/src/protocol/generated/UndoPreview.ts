@@ -17,4 +17,8 @@ kept: Array<KeptFile>,
 /**
  * How many files it is about in all.
  */
-count: number, };
+count: number, 
+/**
+ * What isn't known about them, as in [`TurnChanges`].
+ */
+doubt: string | null, };

@@ -20,6 +20,10 @@ of: UndoOf,
  */
 state: string, 
 /**
+ * Does it wait until another session's work in the folder is done?
+ */
+held: boolean, 
+/**
  * What it changed; the first of them where there are many.
  */
 files: Array<UndoneFile>, 
