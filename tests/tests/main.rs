@@ -6,6 +6,7 @@ mod attacks;
 mod attacks_injection;
 mod closing;
 mod crash;
+mod folders;
 mod grants;
 mod play;
 mod rebuild;

@@ -5,13 +5,14 @@ use domain::ids::SessionId;
 use domain::state::{ApprovalState, Call, CallPhase, State};
 use engine::Command;
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 use tests::driver::{Ended, drive};
 use tests::{Answers, DieAt, Process, Rig};
 
 pub(crate) struct Play {
-    pub(crate) rig: Rig,
-    pub(crate) process: Process,
+    pub(crate) rig: Arc<Rig>,
+    pub(crate) process: Arc<Process>,
     pub(crate) session: SessionId,
 }
 
@@ -24,6 +25,17 @@ impl Play {
     pub(crate) async fn on(rig: Rig) -> Self {
         let process = rig.start(DieAt::never());
         let session = process.engine.create(rig.created()).await.expect("it begins");
+        Self::in_process(rig, process, session)
+    }
+
+    pub(crate) fn in_process(rig: Rig, process: Process, session: SessionId) -> Self {
+        Self { rig: Arc::new(rig), process: Arc::new(process), session }
+    }
+
+    /// Another session of the same process.
+    pub(crate) async fn beside(&self) -> Self {
+        let (rig, process) = (Arc::clone(&self.rig), Arc::clone(&self.process));
+        let session = process.engine.create(rig.created()).await.expect("it begins");
         Self { rig, process, session }
     }
 
@@ -31,7 +43,7 @@ impl Play {
     pub(crate) async fn restart(self) -> Self {
         let Self { rig, process, session } = self;
         drop(process);
-        let process = rig.start(DieAt::never());
+        let process = Arc::new(rig.start(DieAt::never()));
         Self { rig, process, session }
     }
 

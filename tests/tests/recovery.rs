@@ -10,6 +10,7 @@ use domain::event::{
 use domain::ids::SessionId;
 use domain::state::{ApprovalState, State};
 use engine::Command;
+use std::sync::Arc;
 use store::Point;
 use tests::driver::{Ended, drive};
 use tests::{Answers, DieAt, Process, Rig};
@@ -73,9 +74,10 @@ fn cut_off() -> (Rig, SessionId) {
     (rig, session)
 }
 
-fn restarted(rig: Rig, session: SessionId) -> Play {
+fn restarted(rig: impl Into<Arc<Rig>>, session: SessionId) -> Play {
+    let rig = rig.into();
     let process = rig.start(DieAt::never());
-    Play { rig, process, session }
+    Play { rig, process: Arc::new(process), session }
 }
 
 fn unknown(state: &State) -> bool {

@@ -6,6 +6,7 @@ use domain::event::{Fact, RestoreOf, RestoreScope, RevisionRestored};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
+use std::sync::Arc;
 use store::Point;
 use tests::{Answers, DieAt, Ended, Rig};
 
@@ -158,7 +159,7 @@ fn a_restore_that_was_killed_is_finished_by_the_next_process() {
         let dead = alone(async {
             let process = rig.start(DieAt::append(n, Point::AfterCommit));
             let Ok(session) = process.engine.create(rig.created()).await else { return None };
-            let play = Play { rig, process, session };
+            let play = Play::in_process(rig, process, session);
             play.process
                 .engine
                 .command(
@@ -232,7 +233,7 @@ fn a_killed_undo_loses_nothing_that_a_person_had_and_can_be_undone() {
     let play = alone(async {
         let Play { rig, process, session } = play;
         drop(process);
-        let process = rig.start(DieAt::append(1, Point::BeforeCommit));
+        let process = Arc::new(rig.start(DieAt::append(1, Point::BeforeCommit)));
         let scope = RestoreScope { of: RestoreOf::Session, paths: Vec::new() };
         process.engine.restore(&session, scope, vec!["new.txt".into()]).await.expect("it is taken");
         let play = Play { rig, process, session };
