@@ -5,6 +5,7 @@
 
 pub mod driver;
 pub mod faults;
+pub mod named;
 pub mod rig;
 pub mod world;
 

@@ -191,7 +191,7 @@ impl Rig {
         self.log(session).into_iter().map(|event| event.decode().expect("every event decodes")).collect()
     }
 
-    /// What audit and verification find wrong; empty when all is well.
+    /// What audit and verification find wrong, and what events name that can't be read; empty when all is well.
     ///
     /// # Panics
     /// When the log can't be read.
@@ -202,6 +202,7 @@ impl Rig {
         let verdict = engine::verify::verify(&reader, session, epoch).expect("the log is readable");
         let mut findings: Vec<String> = verdict.findings.iter().map(|f| format!("{f:?}")).collect();
         findings.extend(reader.verify_projections().expect("the lists are readable"));
+        findings.extend(crate::named::unread(&reader, &self.events(session)));
         findings
     }
 }

@@ -71,6 +71,9 @@ impl Launcher for CountingShell {
         if let Some(words) = command.strip_prefix("note ") {
             writeln!(out, "{words}").map_err(|error| LaunchError(error.to_string()))?;
         }
+        if let Some(bytes) = command.strip_prefix("fill ").and_then(|bytes| bytes.parse().ok()) {
+            out.write_all(&vec![b'x'; bytes]).map_err(|error| LaunchError(error.to_string()))?;
+        }
         // What the cage holds read-only changes nothing.
         if order.hold != Hold::ReadOnly {
             act(&order.folder, &command).map_err(|error| LaunchError(error.to_string()))?;

@@ -21,6 +21,10 @@ impl BlobSink for Blobs {
         self.0.put_blob_stream(from).map_err(io::Error::other)
     }
 
+    fn attach(&self, from: &mut dyn io::Read) -> io::Result<Digest> {
+        self.0.attach_blob_stream(from).map_err(io::Error::other)
+    }
+
     fn get(&self, digest: &Digest) -> io::Result<Vec<u8>> {
         self.0.blob(digest).map_err(of_blob)
     }

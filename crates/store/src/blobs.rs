@@ -3,14 +3,19 @@
 //! A blob is a file `blobs/<first two hex digits>/<the rest>`. Invariants: it is whole and synced before anybody learns
 //! its name, so an event never refers to one that isn't there; the same bytes are kept once; what is read is compared
 //! with its name first. The temporary file is made in the blob folder, so the rename never crosses disks.
-//! Many at once are **staged** ([`crate::staging`]): they get their names together, after one sync.
+//! Many at once are **staged** ([`crate::staging`]): they get their names together, after one sync. Small content that only
+//! an event will name is **attached** ([`attached`]) and becomes a row instead; what was put never counts on a row, whose
+//! commit may not have been synced.
 
+pub(crate) mod attached;
 mod collect;
 
+pub use attached::ATTACHED_BYTES;
 pub use collect::Collected;
 
 use crate::folder::sync_folder;
 use crate::staging::Staging;
+use attached::Attached;
 use domain::digest::Digest;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
@@ -39,7 +44,7 @@ pub enum BlobError {
     Changed {
         /// Its name.
         digest: Digest,
-        /// What the file has.
+        /// What is there has.
         found: Digest,
     },
     /// No room on the disk.
@@ -47,6 +52,12 @@ pub enum BlobError {
     Full {
         /// The file.
         path: PathBuf,
+    },
+    /// Its row can't be read or removed.
+    #[error("attached content can't be had from the store: {why}")]
+    Store {
+        /// The store's words.
+        why: String,
     },
     /// A file operation failed.
     #[error("the blob file {} can't be used", path.display())]
@@ -75,13 +86,20 @@ pub(crate) struct Blobs {
     folder: PathBuf,
     temporary: AtomicU64,
     staging: Staging,
+    attached: Attached,
     /// What this process has put, for [`Blobs::collect`].
     referred: Mutex<HashSet<Digest>>,
 }
 
 impl Blobs {
     pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder, temporary: AtomicU64::new(0), staging: Staging::default(), referred: Mutex::default() }
+        Self {
+            folder,
+            temporary: AtomicU64::new(0),
+            staging: Staging::default(),
+            attached: Attached::default(),
+            referred: Mutex::default(),
+        }
     }
 
     fn path(&self, digest: &Digest) -> (PathBuf, PathBuf) {
@@ -110,6 +128,26 @@ impl Blobs {
             failed(&path, source)
         })?;
         Ok(digest)
+    }
+
+    /// Lets these bytes go with the next append; what is too large, or finds too much waiting, is put.
+    pub(crate) fn attach(&self, bytes: &[u8]) -> Result<Digest, BlobError> {
+        let digest = Digest::of(bytes);
+        self.refer(&digest);
+        if self.attached.add(digest, bytes) { Ok(digest) } else { self.put(bytes) }
+    }
+
+    /// The same for what the reader gives; what is too large isn't held in memory.
+    pub(crate) fn attach_stream(&self, from: &mut dyn Read) -> Result<Digest, BlobError> {
+        let mut head = Vec::new();
+        let most = ATTACHED_BYTES as u64 + 1;
+        from.take(most).read_to_end(&mut head).map_err(|source| failed(&self.folder, source))?;
+        if head.len() <= ATTACHED_BYTES { self.attach(&head) } else { self.put_stream(&mut head.chain(from)) }
+    }
+
+    /// What waits for the next append.
+    pub(crate) fn attached(&self) -> &Attached {
+        &self.attached
     }
 
     /// Keeps what the reader gives, without holding it in memory.
@@ -150,7 +188,7 @@ impl Blobs {
         self.staging.settle(&self.folder, paths, named).map_err(|source| failed(&self.folder, source))
     }
 
-    /// Is there a blob of this name? Its content is compared when it is read.
+    /// Is there a file of this name? Its content is compared when it is read.
     pub(crate) fn holds(&self, digest: &Digest) -> Result<bool, BlobError> {
         let (_, path) = self.path(digest);
         match fs::symlink_metadata(&path) {
@@ -224,7 +262,7 @@ impl Blobs {
         sync_folder(shard)
     }
 
-    /// The bytes of this name.
+    /// The bytes of the file of this name.
     pub(crate) fn get(&self, digest: &Digest) -> Result<Vec<u8>, BlobError> {
         let (_, path) = self.path(digest);
         let bytes = match fs::read(&path) {
@@ -234,9 +272,14 @@ impl Blobs {
             }
             Err(error) => return Err(failed(&path, error)),
         };
-        let found = Digest::of(&bytes);
-        if found == *digest { Ok(bytes) } else { Err(BlobError::Changed { digest: *digest, found }) }
+        compared(digest, bytes)
     }
+}
+
+/// The bytes, if they are the ones of this name.
+pub(crate) fn compared(digest: &Digest, bytes: Vec<u8>) -> Result<Vec<u8>, BlobError> {
+    let found = Digest::of(&bytes);
+    if found == *digest { Ok(bytes) } else { Err(BlobError::Changed { digest: *digest, found }) }
 }
 
 fn failed(path: &Path, source: io::Error) -> BlobError {

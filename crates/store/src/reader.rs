@@ -4,7 +4,7 @@
 //! write-ahead log open. Invariants: events come out checked or not at all; a state is always the fold of everything
 //! committed before the call; lists come from the projections, never from a scan of the log.
 
-use crate::blobs::{BlobError, Blobs};
+use crate::blobs::{self, BlobError, Blobs, attached};
 use crate::connection::{self, Role, nat};
 use crate::damage::{self, Salvage};
 use crate::error::{OpenError, ReadError};
@@ -24,6 +24,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Connections kept for reading; more are opened when more read at once.
 const POOLED: usize = 4;
 
+/// What is being done, where a row of attached content is wanted.
+const BLOB: &str = "reading a blob";
+
 /// Reads a store. Cheap to clone; works while another process writes.
 #[derive(Clone)]
 pub struct Reader {
@@ -34,7 +37,7 @@ struct Inside {
     folder: DataFolder,
     pool: Mutex<Vec<Connection>>,
     kept: Arc<Kept>,
-    blobs: Blobs,
+    blobs: Arc<Blobs>,
 }
 
 impl Reader {
@@ -53,7 +56,7 @@ impl Reader {
     }
 
     pub(crate) fn new(folder: DataFolder, kept: Arc<Kept>) -> Self {
-        let blobs = Blobs::new(folder.blobs());
+        let blobs = Arc::new(Blobs::new(folder.blobs()));
         Self { inside: Arc::new(Inside { folder, pool: Mutex::default(), kept, blobs }) }
     }
 
@@ -161,9 +164,20 @@ impl Reader {
     /// The bytes of a blob.
     ///
     /// # Errors
-    /// When its file is gone or holds something else.
+    /// When it is gone or something else is in its place.
     pub fn blob(&self, digest: &Digest) -> Result<Vec<u8>, BlobError> {
-        self.inside.blobs.get(digest)
+        if let Some(waiting) = self.inside.blobs.attached().get(digest) {
+            return Ok(waiting.to_vec());
+        }
+        let of_file = match self.inside.blobs.get(digest) {
+            Ok(bytes) => return Ok(bytes),
+            Err(error) => error,
+        };
+        match self.with(|connection| attached::read(connection, digest).map_err(ReadError::sql(BLOB))) {
+            Ok(Some(bytes)) => blobs::compared(digest, bytes),
+            Ok(None) => Err(of_file),
+            Err(error) => Err(of_row(&error)),
+        }
     }
 
     /// Keeps bytes as a blob, once, and gives their name. It is durable before this returns.
@@ -177,12 +191,22 @@ impl Reader {
     /// Is there a blob of this name? Its content is compared only when it is read.
     ///
     /// # Errors
-    /// When its folder can't be looked at.
+    /// When its folder or the store can't be looked at.
     pub fn holds_blob(&self, digest: &Digest) -> Result<bool, BlobError> {
-        self.inside.blobs.holds(digest)
+        if self.inside.blobs.attached().get(digest).is_some() || self.inside.blobs.holds(digest)? {
+            return Ok(true);
+        }
+        self.with(|connection| attached::holds(connection, digest).map_err(ReadError::sql(BLOB)))
+            .map_err(|error| of_row(&error))
     }
 
-    pub(crate) fn blobs(&self) -> &Blobs {
+    /// Names of the rows of attached content written before this time, UTC ms.
+    pub(crate) fn attached_before(&self, time: u64) -> Result<Vec<Digest>, BlobError> {
+        self.with(|connection| attached::before(connection, time).map_err(ReadError::sql(BLOB)))
+            .map_err(|error| of_row(&error))
+    }
+
+    pub(crate) fn blobs(&self) -> &Arc<Blobs> {
         &self.inside.blobs
     }
 
@@ -223,6 +247,10 @@ impl Reader {
             pool.push(connection);
         }
     }
+}
+
+fn of_row(error: &ReadError) -> BlobError {
+    BlobError::Store { why: error.to_string() }
 }
 
 /// A count column.

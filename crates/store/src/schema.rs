@@ -14,7 +14,8 @@ use std::fs::{self, File};
 pub(crate) type Migration = &'static str;
 
 /// The layouts, oldest first. Never edit one that was released; add the next.
-pub(crate) const MIGRATIONS: &[Migration] = &[include_str!("schema/0001.sql")];
+pub(crate) const MIGRATIONS: &[Migration] =
+    &[include_str!("schema/0001.sql"), include_str!("schema/0002.sql")];
 
 /// Brings the store to today's layout, making it where there is none.
 pub(crate) fn prepare(folder: &DataFolder, migrations: &[Migration]) -> Result<(), OpenError> {
@@ -135,7 +136,12 @@ pub(crate) fn open_failed(folder: &DataFolder, doing: &'static str, unfit: Unfit
 mod tests {
     use super::*;
 
-    const SECOND: &str = "ALTER TABLE settings ADD COLUMN note TEXT";
+    const NEXT: &str = "ALTER TABLE settings ADD COLUMN note TEXT";
+
+    /// Today's layouts and these after them.
+    fn and_then(more: &[Migration]) -> Vec<Migration> {
+        [MIGRATIONS, more].concat()
+    }
 
     fn settled() -> (tempfile::TempDir, DataFolder) {
         let dir = tempfile::tempdir().expect("a folder");
@@ -156,11 +162,12 @@ mod tests {
     #[test]
     fn a_copy_is_kept_before_an_update() {
         let (_dir, folder) = settled();
-        let migrations = [MIGRATIONS[0], SECOND];
+        let today = MIGRATIONS.len();
+        let migrations = and_then(&[NEXT]);
         prepare(&folder, &migrations).expect("updates");
-        assert_eq!(check_layout(&folder, 2).expect("fits"), 2);
+        assert_eq!(check_layout(&folder, today + 1).expect("fits"), today + 1);
         assert!(read(&folder.database(), "SELECT value FROM settings WHERE note IS NULL").is_ok());
-        let copy = folder.backups().join("store-layout-1.db");
+        let copy = folder.backups().join(format!("store-layout-{today}.db"));
         assert_eq!(read(&copy, "SELECT value FROM settings").as_deref(), Ok("zh"));
         assert!(read(&copy, "SELECT note FROM settings").is_err(), "the copy has the old layout");
         // Nothing more to do: no second copy, no change.
@@ -168,16 +175,20 @@ mod tests {
         prepare(&folder, &migrations).expect("is as it should be");
         assert!(!copy.exists());
         // This build, on what the next one made, steps back.
-        assert!(matches!(prepare(&folder, MIGRATIONS), Err(OpenError::Newer { found: 2, known: 1, .. })));
+        match prepare(&folder, MIGRATIONS) {
+            Err(OpenError::Newer { found, known, .. }) => assert_eq!((found, known), (3, 2)),
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
     fn an_update_that_fails_half_way_changes_nothing() {
         let (_dir, folder) = settled();
-        let failed = prepare(&folder, &[MIGRATIONS[0], SECOND, "CREATE TABLE settings (x)"]);
+        let failed = prepare(&folder, &and_then(&[NEXT, "CREATE TABLE settings (x)"]));
         assert!(matches!(failed, Err(OpenError::Sql { doing: "updating its layout", .. })), "{failed:?}");
-        assert_eq!(check_layout(&folder, 3).expect("fits"), 1);
+        let today = MIGRATIONS.len();
+        assert_eq!(check_layout(&folder, today + 2).expect("fits"), today);
         assert!(read(&folder.database(), "SELECT note FROM settings").is_err());
-        prepare(&folder, &[MIGRATIONS[0], SECOND]).expect("updates");
+        prepare(&folder, &and_then(&[NEXT])).expect("updates");
     }
 }

@@ -39,7 +39,7 @@ pub enum Edit {
 
 impl Edit {
     pub(crate) fn apply(self, writer: &Writer) -> Result<(), AppendError> {
-        writer.change(|connection, now_ms| match self {
+        writer.change("saving a setting", |connection, now_ms| match self {
             Self::UseFolder { folder, path } => connection.execute(
                 "INSERT INTO folders (folder, path, last_used) VALUES (?1, ?2, ?3) \
                  ON CONFLICT (path) DO UPDATE SET last_used = ?3",
@@ -53,6 +53,7 @@ impl Edit {
                 [name, value],
             ),
             Self::Unset { name } => connection.execute("DELETE FROM settings WHERE name = ?1", [name]),
-        })
+        })?;
+        Ok(())
     }
 }

@@ -29,6 +29,9 @@ use std::thread::JoinHandle;
 /// Writes that may wait in line; further callers wait to get into it.
 const LINE: usize = 256;
 
+/// Rows of attached content removed in one transaction: appends wait that long at most.
+const COLLECTED_AT_ONCE: usize = 256;
+
 /// Where writes run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writes {
@@ -93,6 +96,7 @@ enum Way {
 /// What the writer is asked to do.
 enum Request {
     Append(Vec<Append>, Durability, Promise<Result<Vec<Recorded>, AppendError>>),
+    Collect(Vec<Digest>, Promise<Result<Collected, AppendError>>),
     Edit(Edit, Promise<Result<(), AppendError>>),
     Rebuild(Promise<Result<(), ReadError>>),
     KeepReserve(Promise<bool>),
@@ -119,8 +123,15 @@ impl Store {
         let kept = Arc::new(Kept::default());
         let announcer = Arc::new(Announcer::default());
         let reader = Reader::new(folder.clone(), Arc::clone(&kept));
-        let writer =
-            Writer::open(folder.clone(), lock, kept, Arc::clone(&announcer), options.clock, options.faults)?;
+        let writer = Writer::open(
+            folder.clone(),
+            lock,
+            kept,
+            Arc::clone(reader.blobs()),
+            Arc::clone(&announcer),
+            options.clock,
+            options.faults,
+        )?;
         let epoch = writer.epoch();
         let (way, thread) = match options.writes {
             Writes::Inline => (Way::Inline(Arc::new(Mutex::new(Some(writer)))), None),
@@ -235,6 +246,25 @@ impl StoreHandle {
         self.reader.blobs().put_stream(from)
     }
 
+    /// Attaches bytes to the next append, of whatever session: readable in this process at once, durable no later than the
+    /// events that are appended from now on, gone with the process when nothing is. Larger content, and what finds too much
+    /// waiting, is kept as by [`StoreHandle::put_blob`]. For content that only an event will name: what must be durable
+    /// before something is done in the world is put.
+    ///
+    /// # Errors
+    /// When it is kept as a file and that can't be written.
+    pub fn attach_blob(&self, bytes: &[u8]) -> Result<Digest, BlobError> {
+        self.reader.blobs().attach(bytes)
+    }
+
+    /// The same for what the reader gives; more than [`ATTACHED_BYTES`](crate::ATTACHED_BYTES) isn't held in memory.
+    ///
+    /// # Errors
+    /// When reading fails, or it is kept as a file and that can't be written; nothing is kept then.
+    pub fn attach_blob_stream(&self, from: &mut dyn std::io::Read) -> Result<Digest, BlobError> {
+        self.reader.blobs().attach_stream(from)
+    }
+
     /// Takes what the reader gives. It is a blob, whole and durable, once [`StoreHandle::settle_blobs`] has returned: one
     /// sync for many.
     ///
@@ -253,17 +283,27 @@ impl StoreHandle {
     }
 
     /// Removes the blobs that `keep` doesn't name and that were written before `before`, the start of the grace period.
-    /// What this process has put stays, whatever `keep` says. `keep` has to name all that the log and the last revision
+    /// What this process has put or attached stays, whatever `keep` says. `keep` has to name all that the log and the last revision
     /// of each folder refer to.
     ///
     /// # Errors
-    /// When a file can't be looked at or removed; what is gone by then is gone.
+    /// When a file or a row can't be looked at or removed; what is gone by then is gone.
     pub fn collect_blobs(
         &self,
         keep: &dyn Fn(&Digest) -> bool,
         before: std::time::SystemTime,
     ) -> Result<Collected, BlobError> {
-        self.reader.blobs().collect(keep, before)
+        let mut collected = self.reader.blobs().collect(keep, before)?;
+        let since = before.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let mut names = self.reader.attached_before(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))?;
+        names.retain(|name| !keep(name));
+        for some in names.chunks(COLLECTED_AT_ONCE) {
+            let more =
+                self.collect_rows(some).map_err(|error| BlobError::Store { why: error.to_string() })?;
+            collected.blobs += more.blobs;
+            collected.bytes += more.bytes;
+        }
+        Ok(collected)
     }
 
     /// Changes a folder or a setting.
@@ -312,6 +352,12 @@ impl StoreHandle {
         self.epoch
     }
 
+    fn collect_rows(&self, names: &[Digest]) -> Result<Collected, AppendError> {
+        let (promise, pending) = promise();
+        self.send(Request::Collect(names.to_vec(), promise))?;
+        pending.wait().unwrap_or(Err(AppendError::Closed))
+    }
+
     fn send(&self, request: Request) -> Result<(), AppendError> {
         if WRITING.get() {
             return Err(AppendError::Reentrant);
@@ -350,6 +396,7 @@ fn serve(writer: &mut Writer, request: Request) {
     let _mark = Mark;
     match request {
         Request::Append(batch, durability, promise) => promise.keep(writer.append(batch, durability)),
+        Request::Collect(names, promise) => promise.keep(writer.collect(&names)),
         Request::Edit(edit, promise) => promise.keep(edit.apply(writer)),
         Request::Rebuild(promise) => promise.keep(writer.rebuild()),
         Request::KeepReserve(promise) => promise.keep(writer.folder().keep_reserve()),

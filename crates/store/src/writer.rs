@@ -1,11 +1,14 @@
 //! The writer: the one place where events come to be.
 //!
-//! An append goes: encodable and small enough → right place → lawful → inserted with its hash → lists → commit → told.
+//! An append goes: encodable and small enough → attached content → right place → lawful → inserted with its hash → lists →
+//! commit → told.
 //! Invariants: all of it or nothing; one writer, whose epoch is compared inside each transaction; after a commit that
 //! failed the handle is never used again, because a second try may report success for bytes that are lost.
 
 use crate::announce::Announcer;
 use crate::append::{Append, Durability, ReadyAppend, ready};
+use crate::blobs::attached::{self, Carried};
+use crate::blobs::{Blobs, Collected};
 use crate::connection::{self, Role, SYNC_FULL, SYNC_NORMAL, WAL_ALARM_BYTES, int, nat};
 use crate::error::{AppendError, OpenError, ReadError};
 use crate::folded::Kept;
@@ -14,6 +17,7 @@ use crate::ports::{Clock, Fate, Faults, Point};
 use crate::projection;
 use crate::schema::open_failed;
 use crate::work::{Scope, Work};
+use domain::digest::Digest;
 use domain::event::Recorded;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -28,6 +32,7 @@ pub(crate) struct Writer {
     connection: Connection,
     epoch: u64,
     kept: Arc<Kept>,
+    blobs: Arc<Blobs>,
     announcer: Arc<Announcer>,
     clock: Arc<dyn Clock>,
     faults: Arc<dyn Faults>,
@@ -46,6 +51,7 @@ impl Writer {
         folder: DataFolder,
         lock: Lock,
         kept: Arc<Kept>,
+        blobs: Arc<Blobs>,
         announcer: Arc<Announcer>,
         clock: Arc<dyn Clock>,
         faults: Arc<dyn Faults>,
@@ -59,6 +65,7 @@ impl Writer {
             connection,
             epoch,
             kept,
+            blobs,
             announcer,
             clock,
             faults,
@@ -95,11 +102,13 @@ impl Writer {
         self.set_durability(durability)?;
         self.set_bound()?;
         let mut work = Work::default();
-        let committed = self.transact(batch, &mut work);
+        let carried = self.blobs.attached().waiting();
+        let committed = self.transact(batch, &carried, &mut work);
         if let Err(error) = committed {
             self.undo(work, &error);
             return Err(error);
         }
+        self.blobs.attached().committed(&carried);
         self.reach(Point::AfterCommit)?;
         let announcements = work.done(&self.kept);
         announcements.iter().for_each(|announcement| self.announcer.announce(announcement));
@@ -107,10 +116,17 @@ impl Writer {
         Ok(announcements.iter().flat_map(|announcement| announcement.events.iter().cloned()).collect())
     }
 
-    fn transact(&self, batch: Vec<ReadyAppend>, work: &mut Work) -> Result<(), AppendError> {
+    fn transact(
+        &self,
+        batch: Vec<ReadyAppend>,
+        carried: &Carried,
+        work: &mut Work,
+    ) -> Result<(), AppendError> {
         self.execute("BEGIN IMMEDIATE", "beginning to save")?;
         self.check_epoch()?;
         let (time, epoch) = (self.clock.now_ms(), self.epoch);
+        attached::write(&self.connection, carried, time)
+            .map_err(AppendError::sql("keeping attached content"))?;
         let scope = Scope { connection: &self.connection, kept: &self.kept, time, epoch };
         for append in batch {
             work.take_in(scope, append)?;
@@ -128,7 +144,7 @@ impl Writer {
         }
     }
 
-    /// Leaves the log as it was.
+    /// Leaves the log as it was; what was carried goes on waiting.
     fn undo(&mut self, work: Work, error: &AppendError) {
         work.undone(&self.kept);
         match error {
@@ -255,19 +271,35 @@ impl Writer {
     }
 
     /// Changes something that is no event, in a transaction of its own.
-    pub(crate) fn change(
+    pub(crate) fn change<T>(
         &self,
-        act: impl FnOnce(&Connection, i64) -> rusqlite::Result<usize>,
-    ) -> Result<(), AppendError> {
-        const DOING: &str = "saving a setting";
+        doing: &'static str,
+        act: impl FnOnce(&Connection, i64) -> rusqlite::Result<T>,
+    ) -> Result<T, AppendError> {
         if let Some(over) = &self.over {
             return Err(over.clone());
         }
         let whole = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-            .map_err(AppendError::sql(DOING))?;
+            .map_err(AppendError::sql(doing))?;
         self.check_epoch()?;
-        act(&whole, int(self.clock.now_ms())).map_err(AppendError::sql(DOING))?;
-        whole.commit().map_err(AppendError::sql(DOING))
+        let done = act(&whole, int(self.clock.now_ms())).map_err(AppendError::sql(doing))?;
+        whole.commit().map_err(AppendError::sql(doing))?;
+        Ok(done)
+    }
+
+    /// Removes rows of attached content, but for what this process refers to.
+    pub(crate) fn collect(&self, names: &[Digest]) -> Result<Collected, AppendError> {
+        let referred = self.blobs.referred();
+        self.change("collecting attached content", |connection, _| {
+            let mut collected = Collected::default();
+            for name in names.iter().filter(|name| !referred.contains(name)) {
+                if let Some(bytes) = attached::remove(connection, name)? {
+                    collected.blobs += 1;
+                    collected.bytes += bytes;
+                }
+            }
+            Ok(collected)
+        })
     }
 
     pub(crate) fn folder(&self) -> &DataFolder {
@@ -316,7 +348,9 @@ mod tests {
         let folder = DataFolder::to_write(dir.path()).expect("fits");
         let lock = folder.lock().expect("free");
         prepare(&folder, MIGRATIONS).expect("makes");
-        let writer = Writer::open(folder, lock, Arc::default(), Arc::default(), Arc::new(Still), faults);
+        let blobs = Arc::new(Blobs::new(folder.blobs()));
+        let writer =
+            Writer::open(folder, lock, Arc::default(), blobs, Arc::default(), Arc::new(Still), faults);
         (dir, writer.expect("opens"))
     }
 

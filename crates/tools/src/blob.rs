@@ -2,7 +2,8 @@
 //!
 //! A **blob** is content named by its digest. The port is all this crate knows of storage: the store keeps the bytes,
 //! the log keeps the digest. Invariants: `get` of a digest that `put` returned gives the same bytes; what was staged is
-//! durable and readable once `settle` has returned, not before.
+//! durable and readable once `settle` has returned, not before; what was attached is durable with the call's result, so
+//! nothing may be done in the folder that counts on it.
 
 use crate::redact::{HoldsSecret, Needles};
 use domain::digest::Digest;
@@ -21,6 +22,15 @@ pub trait BlobSink: Send + Sync {
     /// # Errors
     /// When reading or storing fails; nothing is kept then.
     fn put_stream(&self, from: &mut dyn io::Read) -> io::Result<Digest>;
+
+    /// Keeps what the reader gives for a call's result to name, and for nothing else: readable at once, durable no later
+    /// than that result, and gone with the process when there is none.
+    ///
+    /// # Errors
+    /// When reading or storing fails; nothing is kept then.
+    fn attach(&self, from: &mut dyn io::Read) -> io::Result<Digest> {
+        self.put_stream(from)
+    }
 
     /// The bytes of this digest.
     ///
@@ -87,6 +97,10 @@ impl BlobSink for Guarded<'_> {
 
     fn put_stream(&self, from: &mut dyn io::Read) -> io::Result<Digest> {
         self.through(from, |from| self.blobs.put_stream(from))
+    }
+
+    fn attach(&self, from: &mut dyn io::Read) -> io::Result<Digest> {
+        self.through(from, |from| self.blobs.attach(from))
     }
 
     fn get(&self, digest: &Digest) -> io::Result<Vec<u8>> {

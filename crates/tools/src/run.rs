@@ -162,7 +162,7 @@ fn post(end: End, raw: Raw, ctx: &Ctx) -> Finished {
     let text = match clean.len() > ctx.limits.result_bytes {
         false => clean,
         true => {
-            let kept = ctx.blobs.put(clean.as_bytes());
+            let kept = ctx.blobs.attach(&mut clean.as_bytes());
             blobs.extend(kept.ok());
             shortened(&clean, ctx.limits.result_bytes)
         }
@@ -198,7 +198,7 @@ fn with_value(mut error: Value, value: Value) -> Value {
 /// A value too large to stand in an event is kept as a blob and named.
 fn bounded(value: Value, blobs: &mut Vec<Digest>, ctx: &Ctx) -> Value {
     let text = value.to_string();
-    match (text.len() > ctx.limits.value_bytes).then(|| ctx.blobs.put(text.as_bytes())) {
+    match (text.len() > ctx.limits.value_bytes).then(|| ctx.blobs.attach(&mut text.as_bytes())) {
         None => value,
         Some(kept) => {
             blobs.extend(kept.as_ref().ok());

@@ -289,7 +289,8 @@ pub(crate) fn bounded_changes(mut effects: Vec<Effect>, sink: &dyn BlobSink) -> 
     if fit == effects.len() {
         return Changed { effects, all: None, doubt: None };
     }
-    let list = serde_json::to_vec(&effects).map_err(io::Error::other).and_then(|bytes| sink.put(&bytes));
+    let list =
+        serde_json::to_vec(&effects).map_err(io::Error::other).and_then(|all| sink.attach(&mut &all[..]));
     let count = effects.len() as u64;
     effects.truncate(fit);
     match list {

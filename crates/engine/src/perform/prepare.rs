@@ -61,16 +61,16 @@ async fn build(
     let addition = context::addition(state, &since, &environment(shared, session), &folder)
         .map_err(|error| problem("history/open_call", error.to_string()))?;
 
-    let keep = |bytes: &[u8]| {
-        shared.store.put_blob(bytes).map_err(|error| problem("store/write", error.to_string()))
-    };
+    let unkept = |error: store::BlobError| problem("store/write", error.to_string());
+    // Only this request's own event will name these. The head is the same for many sessions, and once it is a file.
+    let attach = |bytes: &[u8]| shared.store.attach_blob(bytes).map_err(unkept);
     for document in &addition.documents {
-        keep(document.text.as_bytes())?;
+        attach(document.text.as_bytes())?;
     }
     let segment = Bytes::from(dialect.segment(&addition.messages));
     let mut added = Vec::new();
     if !segment.is_empty() {
-        added.push(keep(&segment)?);
+        added.push(attach(&segment)?);
     }
     let mut prompt = match (&state.prefix, opened) {
         (Some(prefix), None) => current(shared, id, prefix, cache).map_err(|error| store_trouble(&error))?,
@@ -90,7 +90,7 @@ async fn build(
         facts: addition.facts,
         included: addition.included,
         opened: match opened {
-            Some(reason) => Some((reason, keep(&head)?)),
+            Some(reason) => Some((reason, shared.store.put_blob(&head).map_err(unkept)?)),
             None => None,
         },
         dialect: (dialect.name().to_owned(), dialect.adapter_version()),

@@ -99,7 +99,7 @@ fn keep(shared: &Shared, raw: &Bytes) -> Option<Digest> {
         return None;
     }
     let clean = (shared.ports.secrets)().redact(&String::from_utf8_lossy(raw));
-    shared.store.put_blob(clean.as_bytes()).ok()
+    shared.store.attach_blob(clean.as_bytes()).ok()
 }
 
 /// Pieces that wait to be logged, and the raw answer so far.

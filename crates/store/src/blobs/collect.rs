@@ -1,22 +1,23 @@
 //! Collecting what nobody refers to any more.
 //!
-//! A blob is **collected** when it isn't kept by the caller, is older than a grace period and wasn't put by this process.
-//! Invariant: a blob that is put, also one that was there already, stays until the process ends; only one process writes
-//! a store, so between a put and the event that names it nothing is lost.
+//! A blob, file or row, is **collected** when it isn't kept by the caller, is older than a grace period and wasn't put or
+//! attached by this process. Invariant: a blob that is put or attached, also one that was there already, stays until the
+//! process ends; only one process writes a store, so between that and the event that names it nothing is lost.
 
 use super::{BlobError, Blobs, TEMPORARY, failed};
 use domain::digest::Digest;
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::PoisonError;
+use std::sync::{MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 /// What collecting removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// Blobs and leftovers of killed puts.
-    pub files: u64,
+    /// Blobs, and leftovers of killed puts.
+    pub blobs: u64,
     /// Their bytes.
     pub bytes: u64,
 }
@@ -24,10 +25,16 @@ pub struct Collected {
 impl Blobs {
     /// Notes that this process refers to a blob, before looking whether it is there.
     pub(super) fn refer(&self, digest: &Digest) {
-        self.referred.lock().unwrap_or_else(PoisonError::into_inner).insert(*digest);
+        self.referred().insert(*digest);
     }
 
-    /// Removes what `keep` doesn't name, was written before `before` and this process doesn't refer to.
+    /// What this process refers to. Whoever removes a blob holds this until it is gone: who refers to it afterwards finds
+    /// it missing and writes it.
+    pub(crate) fn referred(&self) -> MutexGuard<'_, HashSet<Digest>> {
+        self.referred.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes the files that `keep` doesn't name, were written before `before` and this process doesn't refer to.
     pub(crate) fn collect(
         &self,
         keep: &dyn Fn(&Digest) -> bool,
@@ -40,8 +47,7 @@ impl Blobs {
             } else if name.len() == 2 && path.is_dir() {
                 for (file, rest) in entries(&path)? {
                     let Ok(digest) = format!("{name}{rest}").parse::<Digest>() else { continue };
-                    // Held until the file is gone: whoever refers to it afterwards finds it missing and writes it.
-                    let referred = self.referred.lock().unwrap_or_else(PoisonError::into_inner);
+                    let referred = self.referred();
                     if !referred.contains(&digest) && !keep(&digest) {
                         remove(&file, before, &mut collected)?;
                     }
@@ -64,7 +70,7 @@ fn remove(path: &Path, before: SystemTime, collected: &mut Collected) -> Result<
     let meta = fs::symlink_metadata(path).map_err(fail)?;
     if meta.is_file() && meta.modified().map_err(fail)? < before {
         fs::remove_file(path).map_err(fail)?;
-        collected.files += 1;
+        collected.blobs += 1;
         collected.bytes += meta.len();
     }
     Ok(())

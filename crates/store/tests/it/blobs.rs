@@ -134,15 +134,15 @@ fn i20_only_old_blobs_nobody_refers_to_are_collected() {
         }
         fs::write(dir.path().join("blobs/.new-1-1"), b"half").expect("left by a killed put");
         let all = store.collect_blobs(&|_| false, later()).expect("collects");
-        assert_eq!((all.files, all.bytes), (1, 4), "what this process has put stays");
+        assert_eq!((all.blobs, all.bytes), (1, 4), "what this process has put stays");
     }
     let store = open(dir.path());
     let keep = |digest: &Digest| *digest == name(b"kept");
     let none = store.collect_blobs(&keep, std::time::UNIX_EPOCH).expect("collects");
-    assert_eq!(none.files, 0, "nothing is as old as that");
+    assert_eq!(none.blobs, 0, "nothing is as old as that");
     store.stage_blob(&mut &b"used"[..]).expect("is there already");
     let collected = store.collect_blobs(&keep, later()).expect("collects");
-    assert_eq!((collected.files, collected.bytes), (1, 4));
+    assert_eq!((collected.blobs, collected.bytes), (1, 4));
     let held = [&b"kept"[..], b"once", b"used"].map(|one| store.holds_blob(&name(one)).expect("looks"));
     assert_eq!(held, [true, false, true]);
 }

@@ -8,15 +8,20 @@ use store::{AppendError, Durability, Fate, Faults, Options, Point, RESERVE_BYTES
 
 /// Faults set from the test.
 #[derive(Default)]
-struct Switch {
+pub(crate) struct Switch {
     /// The point and what happens there at the n-th time from now.
     next: Mutex<Option<(Point, Fate, u32)>>,
     pages: AtomicU32,
 }
 
 impl Switch {
-    fn at(&self, point: Point, fate: Fate, after: u32) {
+    pub(crate) fn at(&self, point: Point, fate: Fate, after: u32) {
         *self.next.lock().expect("unpoisoned") = Some((point, fate, after));
+    }
+
+    /// The most pages the database may have; 0 for no bound.
+    pub(crate) fn pages(&self, most: u32) {
+        self.pages.store(most, Ordering::Relaxed);
     }
 }
 
@@ -42,7 +47,7 @@ impl Faults for Switch {
     }
 }
 
-fn faulty(folder: &std::path::Path) -> (Store, Arc<Switch>) {
+pub(crate) fn faulty(folder: &std::path::Path) -> (Store, Arc<Switch>) {
     let switch = Arc::new(Switch::default());
     let store = Store::open(folder, inline().with_faults(switch.clone())).expect("opens");
     (store, switch)

@@ -1,8 +1,10 @@
 //! Killed: a real process that dies by `kill -9` while it commits.
 //!
 //! The child is this same test binary, started again on one test; it says on its standard output what was acknowledged.
-//! Whatever it said must be there, each transaction whole over both of its sessions, and the store open for more.
+//! Whatever it said must be there, each transaction whole over both of its sessions and with the content its events name,
+//! and the store open for more.
 
+use crate::attached::{named_and_read, naming};
 use crate::rig::*;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -45,10 +47,7 @@ fn a_child_appends_until_it_is_killed() {
 fn appends(store: &Store, until: u64, mut acknowledged: impl FnMut(u64)) -> Option<AppendError> {
     let mut next = store.next_seq(&session(1)).expect("reads");
     while next < until {
-        let drafts = match next {
-            0 => vec![created(), renamed("Garden")],
-            _ => vec![renamed(&"x".repeat(200)); 2],
-        };
+        let drafts = naming(store, next);
         let append = |n| Append { session: session(n), expected_seq: next, drafts: drafts.clone() };
         let durability = if next.is_multiple_of(6) { Durability::Barrier } else { Durability::Normal };
         match store.append_many(vec![append(1), append(2)], durability) {
@@ -67,6 +66,7 @@ fn appends(store: &Store, until: u64, mut acknowledged: impl FnMut(u64)) -> Opti
 fn whole(store: &Store) -> u64 {
     let [one, two] = [1, 2].map(|n| {
         assert_eq!(store.verify_chain(&session(n)), Ok(()));
+        named_and_read(store, n);
         store.next_seq(&session(n)).expect("reads")
     });
     assert_eq!(one, two, "a transaction was torn");

@@ -4,7 +4,7 @@ use crate::rig::*;
 use domain::digest::Digest;
 use std::fs;
 use std::path::{Path, PathBuf};
-use store::{Durability, OpenError, RESERVE_BYTES, Reader, Store, create_folder};
+use store::{BlobError, Durability, OpenError, RESERVE_BYTES, Reader, Store, create_folder};
 
 #[track_caller]
 fn refused(folder: &Path, expect: &str) -> OpenError {
@@ -78,7 +78,7 @@ fn a_newer_layout_is_refused_and_not_a_byte_is_changed() {
     raw(dir.path()).pragma_update(None, "user_version", 7).expect("changes");
     let before = hashes(dir.path());
     match refused(dir.path(), "a newer Daybook is needed") {
-        OpenError::Newer { found, known, .. } => assert_eq!((found, known), (7, 1)),
+        OpenError::Newer { found, known, .. } => assert_eq!((found, known), (7, 2)),
         other => panic!("{other}"),
     }
     assert!(matches!(Reader::open(dir.path()), Err(OpenError::Newer { .. })));
@@ -143,4 +143,30 @@ fn the_folder_is_for_its_owner_alone() {
     let made = dir.path().join("daybook");
     create_folder(&made).expect("makes");
     assert_eq!(fs::metadata(&made).expect("there").permissions().mode() & 0o777, 0o700);
+}
+
+/// A store of the layout before attached content can be looked at as it is, and is updated with a copy kept.
+#[test]
+fn a_store_of_the_first_layout_is_read_as_it_is_and_updated_behind_a_copy() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    store.append(&session(1), 0, vec![created()], Durability::Normal).expect("appends");
+    let kept = store.put_blob(b"content").expect("keeps");
+    drop(store);
+    raw(dir.path()).execute_batch("DROP TABLE blobs; PRAGMA user_version = 1").expect("goes back");
+    let viewer = Reader::open(dir.path()).expect("opens");
+    let attached = Digest::of(b"attached");
+    assert_eq!(viewer.blob(&kept).expect("reads"), b"content");
+    assert!(matches!(viewer.blob(&attached), Err(BlobError::Missing { .. })));
+    assert!(!viewer.holds_blob(&attached).expect("looks"));
+    let store = open(dir.path());
+    assert_eq!(store.blob(&kept).expect("reads"), b"content");
+    store.attach_blob(b"attached").expect("attaches");
+    store.append(&session(1), 1, vec![renamed("x")], Durability::Normal).expect("appends");
+    assert_eq!(viewer.blob(&attached).expect("reads"), b"attached", "whoever looked before sees it, too");
+    let copy = rusqlite::Connection::open(dir.path().join("backups/store-layout-1.db")).expect("is kept");
+    let layout: i64 = copy.pragma_query_value(None, "user_version", |row| row.get(0)).expect("answers");
+    let events: i64 = copy.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).expect("counts");
+    assert_eq!((layout, events), (1, 1));
+    assert!(copy.prepare("SELECT * FROM blobs").is_err(), "the copy has the old layout");
 }

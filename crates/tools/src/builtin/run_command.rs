@@ -452,7 +452,7 @@ fn result(spool: &mut Spool, ended: Option<&Ended>, lost: bool, ctx: &Ctx) -> Re
     let blob = match total {
         0 => None,
         _ => {
-            let kept = spool.reader().and_then(|mut reader| ctx.blobs.put_stream(&mut reader));
+            let kept = spool.reader().and_then(|mut reader| ctx.blobs.attach(&mut reader));
             Some(kept.map_err(|error| fault("keeping the output", &error))?)
         }
     };
