@@ -67,7 +67,21 @@ fn try_run(start: Start) -> anyhow::Result<i32> {
         focused,
         notices: Arc::clone(&desktop),
     };
-    let app = tauri::Builder::default()
+    let builder = tauri::Builder::default();
+    // The other system whose page is drawn by a process that the toolkit tells about.
+    #[cfg(target_os = "macos")]
+    let builder = {
+        let deaths = std::sync::Mutex::new(window::Deaths::default());
+        builder.on_web_content_process_terminate(move |page| {
+            let mut deaths = deaths.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if deaths.one_more(std::time::Instant::now())
+                && let Err(error) = page.reload()
+            {
+                tracing::error!(%error, "the page can't be loaded again");
+            }
+        })
+    };
+    let app = builder
         // First of all, so that a second start does nothing but bring this window to the front.
         .plugin(single_instance(&start))
         .plugin(tauri_plugin_window_state::Builder::new().build())

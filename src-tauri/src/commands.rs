@@ -4,12 +4,13 @@
 //! Invariant: an argument is data for the room behind the door; nothing here opens, runs or fetches what it names.
 
 use crate::app::Shell;
-use crate::window;
+use crate::language::Language;
+use crate::{tray, window};
 use api::wire::ApiError;
 use api::wire::command::{Command, Notification, Reply, Topic};
 use serde_json::Value;
 use tauri::ipc::Channel;
-use tauri::{State, WebviewWindow};
+use tauri::{Manager, State, WebviewWindow};
 
 /// Does one command and answers with its reply.
 #[tauri::command]
@@ -28,7 +29,11 @@ pub(crate) async fn call(
             None => Ok(Reply::Folder(None)),
         };
     }
-    shell.room().await?.call(command).await
+    let reply = shell.room().await?.call(command).await?;
+    if let Reply::Settings(settings) = &reply {
+        tray::speak(window.app_handle(), Language::of_setting(&settings.language));
+    }
+    Ok(reply)
 }
 
 /// Begins a subscription; its notifications arrive in batches on `channel`. Answers with its number.

@@ -1,6 +1,6 @@
 //! The **language** of what is said outside the page: the tray's menu and the system's notifications.
 //!
-//! The person's choice in the settings decides; where that is the system's own, the environment does.
+//! The person's choice in the settings decides; where that is the system's own, the system is asked.
 
 /// A language everything is worded in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +21,7 @@ impl Language {
 
     /// The system's own.
     pub(crate) fn of_system() -> Self {
-        let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        Language::of_locale(["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(set).as_deref())
+        Language::of_locale(sys_locale::get_locale().as_deref())
     }
 
     fn of_locale(locale: Option<&str>) -> Self {

@@ -59,18 +59,32 @@ async fn has_place() -> bool {
     true
 }
 
-fn build(app: &AppHandle) -> tauri::Result<TrayIcon> {
-    // The menu is there before the store with the settings is open.
-    let words = match Language::of_system() {
+/// Words the menu in this language.
+pub(crate) fn speak(app: &AppHandle, language: Language) {
+    let Some(tray) = app.tray_by_id(ID) else { return };
+    let worded = menu(app, language).and_then(|menu| tray.set_menu(Some(menu)));
+    if let Err(error) = worded {
+        tracing::warn!(%error, "the tray's menu keeps its words");
+    }
+}
+
+fn menu(app: &AppHandle, language: Language) -> tauri::Result<Menu<tauri::Wry>> {
+    let words = match language {
         Language::English => &ENGLISH,
         Language::Chinese => &CHINESE,
     };
     let open = MenuItem::with_id(app, "open", words.open, true, None::<&str>)?;
     let quit = MenuItem::with_id(app, "quit", words.quit, true, None::<&str>)?;
+    Menu::with_items(app, &[&open, &quit])
+}
+
+fn build(app: &AppHandle) -> tauri::Result<TrayIcon> {
+    // The icon is there before the store with the settings is open.
+    let menu = menu(app, Language::of_system())?;
     TrayIconBuilder::with_id(ID)
         .icon(Image::from_bytes(include_bytes!("../../icons/tray.png"))?)
         .tooltip("Daybook")
-        .menu(&Menu::with_items(app, &[&open, &quit])?)
+        .menu(&menu)
         .show_menu_on_left_click(false)
         .on_menu_event(|app, event| match event.id.as_ref() {
             "open" => window::bring_to_front(app),

@@ -33,9 +33,46 @@ pub(crate) fn open(app: &AppHandle) -> anyhow::Result<()> {
             }
         })
         .build()?;
+    #[cfg(target_os = "linux")]
+    window.with_webview(|webview| draw_again(&webview.inner()))?;
     let handle = window.clone();
     window.on_window_event(move |event| on_event(&handle, event));
     Ok(())
+}
+
+/// The process that draws the page can die, by itself or by the system's hand. The page is loaded again then: what it showed
+/// is in the record. One that dies again and again is left alone.
+#[cfg(target_os = "linux")]
+fn draw_again(page: &webkit2gtk::WebView) {
+    use std::cell::RefCell;
+    use webkit2gtk::WebViewExt as _;
+    let deaths = RefCell::new(Deaths::default());
+    page.connect_web_process_terminated(move |page, why| {
+        let again = deaths.borrow_mut().one_more(std::time::Instant::now());
+        tracing::error!(?why, again, "the process that draws the page ended");
+        if again {
+            page.reload();
+        }
+    });
+}
+
+/// When the process that draws the page died lately.
+#[cfg(not(windows))]
+#[derive(Debug, Default)]
+pub(crate) struct Deaths(std::collections::VecDeque<std::time::Instant>);
+
+#[cfg(not(windows))]
+impl Deaths {
+    /// Most of them within [`Deaths::WITHIN`] after which the page is still loaded again.
+    const MOST: usize = 3;
+    const WITHIN: Duration = Duration::from_secs(60);
+
+    /// One more; true when the page should be loaded again.
+    pub(crate) fn one_more(&mut self, now: std::time::Instant) -> bool {
+        self.0.retain(|then| now.duration_since(*then) < Self::WITHIN);
+        self.0.push_back(now);
+        self.0.len() <= Self::MOST
+    }
 }
 
 /// Brings the window to the front, also from the tray.
@@ -152,6 +189,15 @@ async fn close(window: &WebviewWindow) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(not(windows))]
+    #[test]
+    fn a_page_that_dies_again_and_again_is_left_alone() {
+        let (mut deaths, begin) = (Deaths::default(), std::time::Instant::now());
+        let mut at = |seconds| deaths.one_more(begin + Duration::from_secs(seconds));
+        assert_eq!([at(0), at(1), at(2), at(3)], [true, true, true, false]);
+        assert!(at(100), "long after, it is loaded again");
+    }
 
     #[test]
     fn the_page_stays_on_its_own_origin() {

@@ -66,8 +66,11 @@ pub trait Desk: Send + Sync {
     /// The system's dialog; `None` when the person dismissed it.
     fn choose_folder(&self) -> Asked<'_, Option<Folder>>;
 
-    /// Lays out the sample project and the script.
-    fn tour(&self) -> Asked<'_, TourStart>;
+    /// Lays out the sample project and the script in this language.
+    ///
+    /// # Errors
+    /// When there is none in it, or the project can't be written.
+    fn tour(&self, language: String) -> Asked<'_, TourStart>;
 
     /// Providers, with the state of their keys.
     fn providers(&self) -> Asked<'_, Vec<Provider>>;

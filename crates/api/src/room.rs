@@ -75,7 +75,7 @@ impl Room {
             Command::Folders => desk.folders().map(Reply::Folders),
             Command::ChooseFolder => desk.choose_folder().await.map(Reply::Folder),
             Command::CreateSession { folder, mode, model } => self.create(&folder, mode, model).await,
-            Command::StartTour => self.tour().await,
+            Command::StartTour { language } => self.tour(language).await,
             Command::OpenSession { session } => self.open(&session).await,
             Command::Send { session, text, intent, command } => {
                 self.send(
@@ -164,8 +164,8 @@ impl Room {
         self.begin(created).await
     }
 
-    async fn tour(&self) -> Done {
-        let start = self.inside.desk.tour().await?;
+    async fn tour(&self, language: String) -> Done {
+        let start = self.inside.desk.tour(language).await?;
         let root = start.root.to_string_lossy().into_owned();
         let (mode, model) = (domain::call::Mode::Ask, Some(start.model));
         self.begin(SessionCreated { folder: start.folder, root, mode, model, tour: true }).await

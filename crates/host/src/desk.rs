@@ -82,9 +82,11 @@ impl Desk for HostDesk {
         .boxed()
     }
 
-    fn tour(&self) -> Asked<'_, TourStart> {
+    fn tour(&self, language: String) -> Asked<'_, TourStart> {
         async move {
-            let language = tour::language(&settings::read(&self.folders.store)?.language);
+            let language = tour::LANGUAGES.into_iter().find(|one| *one == language).ok_or_else(|| {
+                error("tour/language", format!("there is no tour in {language:?}"), "Ask for en or zh-CN.")
+            })?;
             let name = format!("{:032x}", ports::SystemIds.next());
             let root = tour::lay_out(&self.folders.data, language, &name[20..]).map_err(|io| {
                 error("tour/files", format!("the sample project can't be written: {io}"), "Look at the disk.")

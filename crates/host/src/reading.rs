@@ -68,7 +68,7 @@ impl Desk for ReadingDesk {
         only_reading()
     }
 
-    fn tour(&self) -> Asked<'_, TourStart> {
+    fn tour(&self, _: String) -> Asked<'_, TourStart> {
         only_reading()
     }
 

@@ -51,19 +51,6 @@ pub fn script(language: &str) -> Result<Script, ScriptError> {
     Script::parse(told(language).script)
 }
 
-/// Which of the languages a setting means; `system` looks at the environment's.
-#[must_use]
-pub fn language(setting: &str) -> &'static str {
-    let chinese = match setting {
-        "system" => ["LC_ALL", "LC_MESSAGES", "LANG"]
-            .iter()
-            .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
-            .is_some_and(|value| value.starts_with("zh")),
-        set => set.starts_with("zh"),
-    };
-    if chinese { LANGUAGES[1] } else { LANGUAGES[0] }
-}
-
 /// Lays out a fresh sample project below `data` and gives its path.
 ///
 /// # Errors
@@ -109,11 +96,5 @@ mod tests {
             let words = told(language).script;
             assert!(words.contains("No AI is involved") || words.contains("没有任何 AI 参与"));
         }
-    }
-
-    #[test]
-    fn the_setting_decides_the_language() {
-        assert_eq!(language("en"), "en");
-        assert_eq!(language("zh-CN"), "zh-CN");
     }
 }

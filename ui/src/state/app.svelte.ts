@@ -83,7 +83,8 @@ export class App {
 
   async startTour(): Promise<void> {
     await this.attempt(async () => {
-      const { session } = await ask(this.backend, { name: 'start_tour' }, 'created');
+      const { language } = this.settings;
+      const { session } = await ask(this.backend, { name: 'start_tour', args: { language } }, 'created');
       this.openSession(session);
     });
   }

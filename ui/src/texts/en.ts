@@ -293,6 +293,7 @@ export const en = {
       other: 'it isn’t known what it does',
     },
     undo: 'Undo',
+    sentStays: 'What it sends can’t be taken back.',
     undos: {
       yes: 'Can be undone.',
       partly: 'Can be undone in part.',

@@ -289,6 +289,7 @@ export const zh: Texts = {
       other: '不清楚它会做什么',
     },
     undo: '能否撤销',
+    sentStays: '发送出去的内容无法收回。',
     undos: {
       yes: '可以撤销。',
       partly: '可以撤销一部分。',

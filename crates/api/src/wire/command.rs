@@ -35,7 +35,10 @@ pub enum Command {
         model: Option<ModelChoice>,
     },
     /// Begin the guided tour: sample folder, scripted model, real engine. Reply: `created`.
-    StartTour,
+    StartTour {
+        /// The language that it is told in: `en` or `zh-CN`.
+        language: String,
+    },
     /// The whole view of a session; subscribe from its `seq` + 1. Reply: `session`.
     OpenSession {
         /// The session.

@@ -45,7 +45,9 @@ pub(crate) fn cover(
     match shared.folders.revision(place, &blobs, &shared.ports, cancel) {
         Ok(taken) => {
             let left_out = taken.left_out;
-            facts.undo = if left_out.count == 0 { Undo::Yes } else { Undo::Partly };
+            // What is sent can't be taken back.
+            let all = left_out.count == 0 && facts.reach.is_empty();
+            facts.undo = if all { Undo::Yes } else { Undo::Partly };
             if left_out.count > 0 {
                 let named: Vec<&str> =
                     left_out.paths.iter().take(NAMED).map(|one| one.path.as_str()).collect();

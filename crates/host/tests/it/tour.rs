@@ -2,7 +2,6 @@
 
 use crate::rig::Rig;
 use api::wire::command::{Command, Reply};
-use api::wire::store::Settings;
 use api::wire::view::{Activity, ApprovalState, ApprovalView, EntryBody, SessionView};
 use serde_json::json;
 
@@ -14,10 +13,7 @@ fn open(view: &SessionView) -> Option<&ApprovalView> {
 }
 
 async fn begin(rig: &Rig, language: &str) -> String {
-    let Reply::Settings(settings) = rig.call(Command::Settings).await else { panic!() };
-    rig.call(Command::SaveSettings { settings: Settings { language: language.to_owned(), ..settings } })
-        .await;
-    match rig.call(Command::StartTour).await {
+    match rig.call(Command::StartTour { language: language.to_owned() }).await {
         Reply::Created { session } => session,
         other => panic!("{other:?}"),
     }

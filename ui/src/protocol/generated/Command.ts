@@ -22,7 +22,11 @@ mode: Mode,
 /**
  * Which model; the default one when null.
  */
-model: ModelChoice | null, } } | { "name": "start_tour" } | { "name": "open_session", "args": { 
+model: ModelChoice | null, } } | { "name": "start_tour", "args": { 
+/**
+ * The language that it is told in: `en` or `zh-CN`.
+ */
+language: string, } } | { "name": "open_session", "args": { 
 /**
  * The session.
  */
