@@ -12,6 +12,7 @@ pub(crate) fn summary(row: &SessionRow, damaged: bool, desk: &dyn Desk) -> Sessi
         Activity::NeedsYou => "needs_you",
         Activity::Idle => "idle",
         Activity::Failed => "failed",
+        Activity::Stopped => "stopped",
     };
     SessionSummary {
         id: row.session.to_string(),

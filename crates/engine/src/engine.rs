@@ -51,7 +51,7 @@ impl Engine {
         let shared = Arc::new(Shared::new(store, ports, limits, hands)?);
         let engine = Arc::new(Self { shared, actors: Mutex::default() });
         for row in engine.shared.store.sessions()? {
-            let open = !matches!(row.activity, Activity::Idle | Activity::Failed);
+            let open = !matches!(row.activity, Activity::Idle | Activity::Failed | Activity::Stopped);
             if open && let Err(error) = engine.actor(&row.session) {
                 tracing::error!(session = %row.session, %error, "a session with open work can't be opened");
             }

@@ -59,6 +59,8 @@ pub enum Activity {
     Idle,
     /// Nothing is open, and the last turn ended badly.
     Failed,
+    /// Nothing is open, and the last turn was stopped.
+    Stopped,
 }
 
 /// Something that waits for the person.
@@ -196,6 +198,7 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
             "working" => Activity::Working,
             "needs_you" => Activity::NeedsYou,
             "failed" => Activity::Failed,
+            "stopped" => Activity::Stopped,
             _ => Activity::Idle,
         },
         waiting: count(row, "waiting")?,

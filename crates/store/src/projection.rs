@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Version of the tables below; another one found means they are rebuilt.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 3;
 
 const TABLES: &str = include_str!("schema/projections.sql");
 
@@ -129,6 +129,8 @@ fn activity(state: &State, waiting: usize) -> &'static str {
         "working"
     } else if state.last_failure.is_some() {
         "failed"
+    } else if state.stopped {
+        "stopped"
     } else {
         "idle"
     }

@@ -61,7 +61,7 @@ pub struct SessionSummary {
     /// When something last happened, UTC ms.
     #[ts(type = "number")]
     pub updated: u64,
-    /// What it is doing: `idle`, `working`, `needs_you`, `failed` or `damaged`.
+    /// What it is doing: `idle`, `working`, `needs_you`, `failed`, `stopped` or `damaged`.
     pub state: String,
     /// How many things wait for the person.
     pub needs_you: u32,

@@ -142,7 +142,7 @@ fn released(state: &mut State, e: &InboxReleased) {
 fn turn_start(state: &mut State, e: &TurnStart, event: &Event) {
     state.turns += 1;
     state.continuation = None;
-    state.last_failure = None;
+    (state.last_failure, state.stopped) = (None, false);
     state.turn = Some(Turn {
         id: e.turn.clone(),
         source: e.source.clone(),
@@ -169,6 +169,7 @@ fn turn_cancel(state: &mut State, e: &TurnCancel) {
 
 fn turn_end(state: &mut State, e: &TurnEnd) {
     state.turn = None;
+    state.stopped = matches!(e.end, End::Cancelled { .. } | End::Interrupted);
     state.last_failure = match &e.end {
         End::Failed { code, .. } => Some(code.clone()),
         End::Limit { limit, .. } => Some(format!("limit/{limit}")),

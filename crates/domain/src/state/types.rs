@@ -73,6 +73,8 @@ pub struct State {
     pub secrets: BTreeSet<String>,
     /// How the last turn ended badly, for lists; `None` when it ended well or none ended yet.
     pub last_failure: Option<String>,
+    /// Did the person stop the last turn, or Daybook by closing?
+    pub stopped: bool,
 }
 
 /// Something allowed for the rest of the session.

@@ -29,11 +29,7 @@ fn a_session_shows_what_it_is_doing() {
     check(vec![call_unknown(1)], Activity::NeedsYou, &[outcome(1, 16)]);
     check(ends(1, End::Interrupted), Activity::NeedsYou, &[outcome(1, 16)]);
     let fact = CallResolved { call: CallId::from_bits(1), resolution: Resolution::Done };
-    let after = match store.state(&ses).expect("folds").last_failure {
-        Some(_) => Activity::Failed,
-        None => Activity::Idle,
-    };
-    check(vec![Draft::new(fact)], after, &[]);
+    check(vec![Draft::new(fact)], Activity::Stopped, &[]);
     check(whole_turn(2)[..13].to_vec(), Activity::NeedsYou, &[approval(2, 32)]);
     let row = store.session(&ses).expect("lists").expect("there");
     assert_eq!((row.turns, row.calls, row.mode, row.root.as_str()), (2, 2, Mode::Ask, "/home/ann/garden"));
