@@ -89,7 +89,7 @@ pub fn by_itself(act: Act, path: &str, network: bool, input: &PolicyInput<'_>) -
     let facts = Facts {
         act,
         can_touch: vec![path.to_owned()],
-        cannot_touch: Vec::new(),
+        cannot_touch: vec![OUTSIDE.to_owned()],
         reach: if network { vec!["example.com:443".to_owned()] } else { Vec::new() },
         undo: domain::call::Undo::Yes,
         risk: 1,
@@ -191,6 +191,10 @@ fn built_in(facts: &Facts, input: &PolicyInput<'_>) -> Option<Verdict> {
     if let Some(protected) = facts.can_touch.iter().find(|path| changes && path::is_protected(path)) {
         return ask(format!("builtin/protected:{protected}"));
     }
+    // The file has a name outside the folder, and what is written shows there.
+    if changes && !facts.cannot_touch.iter().any(|one| one == OUTSIDE) {
+        return ask("builtin/outside".to_owned());
+    }
     let reads = facts.act == Act::Read;
     if let Some(secret) = facts.can_touch.iter().find(|path| reads && path::is_secret(path)) {
         return ask(format!("builtin/secret:{secret}"));
@@ -223,6 +227,9 @@ pub fn secrets(facts: &Facts) -> Vec<String> {
 
 /// The wording fact that lists the secret files a command names.
 pub(crate) const SECRETS: &str = "secrets";
+
+/// The word for a call that nothing outside the folder can be touched by.
+pub(crate) const OUTSIDE: &str = "outside_folder";
 
 /// The word for a cage that nothing can be written in.
 pub(crate) const WRITING: &str = "writing";

@@ -79,6 +79,7 @@ export const permissions = {
       cage: 'because commands can’t be caged here',
       protected: (path: string) => `because ${path} steers Daybook or tools`,
       secret: (path: string) => `because ${path} holds secrets`,
+      outside: 'because the file also has a name outside this folder',
       taint: (path: string) => `because ${path} was read, which holds secrets, and this goes online`,
       grant: 'because you allowed it',
       other: (rule: string) => `by the rule ${rule}`,

@@ -64,6 +64,8 @@ export function ruleWords(rule: string, t: Texts): string {
       return why.protected(path);
     case 'builtin/secret':
       return why.secret(path);
+    case 'builtin/outside':
+      return why.outside;
     case 'builtin/taint':
       return why.taint(path);
   }

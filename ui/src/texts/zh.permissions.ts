@@ -80,6 +80,7 @@ export const permissions: Texts['permissions'] = {
       cage: '因为命令在这里无法隔离',
       protected: (path) => `因为${spaced(path, 'both')}会影响 Daybook 或工具`,
       secret: (path) => `因为${spaced(path, 'both')}含有密钥`,
+      outside: '因为这个文件在此文件夹之外还有别的名字',
       taint: (path) => `因为读过含有密钥的${spaced(path, 'before')}，而这会联网`,
       grant: '因为你允许过',
       other: (rule) => `依据规则${spaced(rule, 'before')}`,

@@ -8,6 +8,7 @@ use crate::call::Surveyed;
 use crate::clear::Cleared;
 use crate::path::{RelPath, shown};
 use crate::place::{Place, Reached};
+use crate::revision::{OtherNames, other_names};
 use crate::save::{Current, Target, mode, save, sweep};
 use crate::text::Text;
 use crate::tool::{Ctx, Raw, Trouble, failed, fault};
@@ -21,6 +22,8 @@ use std::collections::BTreeMap;
 pub(super) struct Change {
     pub(super) reached: Reached,
     pub(super) target: Target,
+    /// The same file by other names: what is written shows there too.
+    pub(super) others: OtherNames,
     pub(super) after: Vec<u8>,
     pub(super) lines: Option<LineCount>,
     /// What the model should know about how it was done.
@@ -59,7 +62,9 @@ impl Change {
     }
 
     /// Facts and semantics; keeps the new content as a blob so that it can be shown.
-    pub(super) fn surveyed(&self, act: Act, blobs: &dyn BlobSink) -> Result<Surveyed, ToolError> {
+    pub(super) fn surveyed(&self, act: Act, ctx: &Ctx) -> Result<Surveyed, ToolError> {
+        let blobs: &dyn BlobSink = &*ctx.blobs;
+        let missing = missing_folders(&ctx.place, &self.target.real);
         let proposed = blobs.put(&self.after).map_err(|error| {
             failed(
                 "runtime/io",
@@ -78,7 +83,9 @@ impl Change {
             })?;
         }
         let real = self.target.real.to_string();
-        let can_touch = self.reached.names();
+        let names = self.reached.names();
+        let exact = names.join(" -> ");
+        let can_touch: Vec<String> = names.into_iter().chain(self.others.inside.iter().cloned()).collect();
         let mut words = BTreeMap::from([
             ("path".to_owned(), self.reached.path.to_string()),
             ("size".to_owned(), self.after.len().to_string()),
@@ -88,17 +95,19 @@ impl Change {
             words.insert("added".to_owned(), lines.added.to_string());
             words.insert("removed".to_owned(), lines.removed.to_string());
         }
+        if !missing.is_empty() {
+            let folders: Vec<&str> = missing.iter().map(RelPath::as_str).collect();
+            words.insert("folders".to_owned(), folders.join("\n"));
+        }
         let before = self.before();
-        let risk = if can_touch.iter().any(|path| crate::path::is_protected(path)) {
-            3
-        } else {
-            1 + u8::from(before.is_some())
-        };
+        let far = self.others.outside || can_touch.iter().any(|path| crate::path::is_protected(path));
+        let risk = if far { 3 } else { 1 + u8::from(before.is_some()) };
+        let outside = (!self.others.outside).then_some("outside_folder");
         let facts = Facts {
             act,
-            exact: can_touch.join(" -> "),
+            exact,
             can_touch,
-            cannot_touch: vec!["outside_folder".to_owned(), "network".to_owned()],
+            cannot_touch: outside.into_iter().chain(["network"]).map(str::to_owned).collect(),
             reach: Vec::new(),
             undo: Undo::Yes,
             risk,
@@ -158,12 +167,16 @@ impl Change {
             lines: self.lines,
             kept_in: None,
         };
+        let names =
+            [path.clone(), self.reached.path.to_string()].into_iter().chain(self.others.inside.clone());
+        let others = self.others.inside.into_iter().map(|path| Effect { path, ..effect.clone() });
+        let effects = std::iter::once(effect.clone()).chain(others);
         Raw {
             value: json!({"path": path, "created": before.is_none(), "changed": !same, "lines": self.lines, "bytes": self.after.len()}),
             text,
-            effects: if same { Vec::new() } else { vec![effect] },
+            effects: if same { Vec::new() } else { effects.collect() },
             blobs: before.into_iter().chain([after]).collect(),
-            seen: BTreeMap::from([(path, after), (self.reached.path.to_string(), after)]),
+            seen: names.map(|name| (name, after)).collect(),
         }
     }
 }
@@ -196,6 +209,14 @@ impl Agreed {
     pub(super) fn of(cleared: &Cleared) -> Self {
         let facts = cleared.facts();
         Self { before: facts.depends_on.values().next().copied(), after: facts.proposed }
+    }
+}
+
+/// The file's other names, which a write goes to as well.
+pub(super) fn others(place: &Place, target: &Target) -> OtherNames {
+    match target.current {
+        Some(_) => other_names(place, target.real.as_str()),
+        None => OtherNames::default(),
     }
 }
 

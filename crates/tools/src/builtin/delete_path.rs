@@ -8,7 +8,7 @@ use super::trash::{self, Kept};
 use super::{blocking, near, object};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
-use crate::path::{RelPath, shown};
+use crate::path::{RelPath, is_protected, shown};
 use crate::place::{io_failed, open_dir_in, open_in};
 use crate::tool::{Bin, Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed, fault};
 use crate::walk::Kind;
@@ -169,7 +169,7 @@ impl Doomed {
             cannot_touch: vec!["outside_folder".to_owned(), "network".to_owned()],
             reach: Vec::new(),
             undo: if whole { Undo::Yes } else { Undo::Partly },
-            risk: if self.kind == Kind::Folder { 3 } else { 2 },
+            risk: if self.kind == Kind::Folder || is_protected(&path) { 3 } else { 2 },
             words,
             depends_on: BTreeMap::from([(path.clone(), self.digest)]),
             proposed: None,

@@ -5,7 +5,7 @@
 //! edits all are made, each on what the ones before it left, or none; no line of a secret file is in an error.
 
 use super::blocking;
-use super::change::{Agreed, Change, lines, not_stale};
+use super::change::{Agreed, Change, lines, not_stale, others};
 use super::object;
 use super::read_file::is_binary;
 use super::write_file::unencodable;
@@ -87,7 +87,7 @@ impl Tool for EditFile {
     }
 
     fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
-        plan(&call.typed()?, ctx)?.surveyed(Act::Edit, &*ctx.blobs)
+        plan(&call.typed()?, ctx)?.surveyed(Act::Edit, ctx)
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
@@ -113,8 +113,8 @@ fn plan(args: &Args, ctx: &Ctx) -> Result<Change, ToolError> {
     let named = Named { path: reached.path.as_str(), secret };
     let (body, note) = all_edited(&text.body, &args.edits()?, &named)?;
     let after = text.encode(&body).map_err(|missing| unencodable(missing.encoding))?;
-    let lines = lines(&target, &after, ctx);
-    Ok(Change { reached, target, after, lines, note })
+    let (lines, others) = (lines(&target, &after, ctx), others(&ctx.place, &target));
+    Ok(Change { reached, target, others, after, lines, note })
 }
 
 impl Args {

@@ -4,7 +4,7 @@
 //! it was given. Invariant: the old content is kept as a blob before the new one stands there.
 
 use super::blocking;
-use super::change::{Agreed, Change, lines, not_stale};
+use super::change::{Agreed, Change, lines, not_stale, others};
 use super::object;
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
@@ -49,7 +49,7 @@ impl Tool for WriteFile {
     }
 
     fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
-        plan(&call.typed()?, ctx)?.surveyed(Act::Write, &*ctx.blobs)
+        plan(&call.typed()?, ctx)?.surveyed(Act::Write, ctx)
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
@@ -67,8 +67,8 @@ fn plan(args: &Args, ctx: &Ctx) -> Result<Change, ToolError> {
         None => (args.content.clone().into_bytes(), String::new()),
         Some(old) => in_the_way_of(&old, &args.content)?,
     };
-    let lines = lines(&target, &after, ctx);
-    Ok(Change { reached, target, after, lines, note })
+    let (lines, others) = (lines(&target, &after, ctx), others(&ctx.place, &target));
+    Ok(Change { reached, target, others, after, lines, note })
 }
 
 /// The new content in the old file's encoding, and with its line ends where those are all CRLF.

@@ -5,7 +5,7 @@
 //! they followed the change that is taken back.
 
 use super::handle::{open_folder, walk_to};
-use super::name::{ROOT, join, last, parent, to_os};
+use super::name::{MAX_DEPTH, ROOT, depth, join, last, parent, to_os};
 use super::plan::{Step, names};
 use crate::place::Place;
 use cap_fs_ext::MetadataExt as _;
@@ -15,10 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Paths among the steps that get a file of their own.
 pub(super) fn apart(place: &Place, steps: &[Step]) -> BTreeSet<String> {
-    let mut shared: BTreeMap<u64, Vec<&Step>> = BTreeMap::new();
+    let mut shared: BTreeMap<File, Vec<&Step>> = BTreeMap::new();
     for step in steps.iter().filter(|step| writes(step)) {
-        if let Some(number) = shared_number(place, &step.effect.path) {
-            shared.entry(number).or_default().push(step);
+        if let Some((file, _)) = shared_file(place, &step.effect.path) {
+            shared.entry(file).or_default().push(step);
         }
     }
     if shared.is_empty() {
@@ -27,8 +27,8 @@ pub(super) fn apart(place: &Place, steps: &[Step]) -> BTreeSet<String> {
     let mut found = Found { wanted: shared.keys().copied().collect(), names: BTreeMap::new() };
     found.below(place.dir(), ROOT);
     let mut apart = BTreeSet::new();
-    for (number, steps) in shared {
-        let names = found.names.remove(&number).unwrap_or_default();
+    for (file, steps) in shared {
+        let names = found.names.remove(&file).unwrap_or_default();
         let goal = steps.first().and_then(|step| step.effect.before.clone());
         let all_alike = names.iter().all(|name| {
             let step = steps.iter().find(|step| step.effect.path == *name);
@@ -47,16 +47,38 @@ fn writes(step: &Step) -> bool {
     file(step.now.entry()) && file(step.effect.before.as_ref())
 }
 
-/// The number of a file with several names.
-fn shared_number(place: &Place, path: &str) -> Option<u64> {
+/// The other names of one file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct OtherNames {
+    /// Those in the folder.
+    pub(crate) inside: Vec<String>,
+    /// Are there more, outside?
+    pub(crate) outside: bool,
+}
+
+/// By which other names a file of the folder is known. Looks through the whole folder, if there are any.
+pub(crate) fn other_names(place: &Place, path: &str) -> OtherNames {
+    let Some((file, count)) = shared_file(place, path) else { return OtherNames::default() };
+    let mut found = Found { wanted: BTreeSet::from([file]), names: BTreeMap::new() };
+    found.below(place.dir(), ROOT);
+    let names = found.names.remove(&file).unwrap_or_default();
+    let outside = (names.len() as u64) < count;
+    OtherNames { inside: names.into_iter().filter(|name| name != path).collect(), outside }
+}
+
+/// Disk and number.
+type File = (u64, u64);
+
+/// A file with several names, and how many.
+fn shared_file(place: &Place, path: &str) -> Option<(File, u64)> {
     let dir = walk_to(place.dir(), parent(path)).ok()?;
     let meta = dir.symlink_metadata(to_os(last(path))).ok()?;
-    (meta.is_file() && meta.nlink() > 1).then(|| meta.ino())
+    (meta.is_file() && meta.nlink() > 1).then(|| ((meta.dev(), meta.ino()), meta.nlink()))
 }
 
 struct Found {
-    wanted: BTreeSet<u64>,
-    names: BTreeMap<u64, Vec<String>>,
+    wanted: BTreeSet<File>,
+    names: BTreeMap<File, Vec<String>>,
 }
 
 impl Found {
@@ -66,12 +88,12 @@ impl Found {
             let os = to_os(&name);
             let Ok(meta) = dir.symlink_metadata(&os) else { continue };
             let inner = if path == ROOT { name.clone() } else { join(path, &name) };
-            if meta.is_dir() {
+            if meta.is_dir() && depth(&inner) < MAX_DEPTH {
                 if let Ok(folder) = open_folder(dir, &os) {
                     self.below(&folder, &inner);
                 }
-            } else if meta.is_file() && self.wanted.contains(&meta.ino()) {
-                self.names.entry(meta.ino()).or_default().push(inner);
+            } else if meta.is_file() && self.wanted.contains(&(meta.dev(), meta.ino())) {
+                self.names.entry((meta.dev(), meta.ino())).or_default().push(inner);
             }
         }
     }

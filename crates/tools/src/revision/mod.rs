@@ -34,6 +34,7 @@ pub use bounds::Bounds;
 pub use changes::{Changes, ReadError, changes, count_lines};
 pub use compose::{compose, inverse};
 pub use index::Index;
+pub(crate) use links::{OtherNames, other_names};
 pub use merge::{Sides, sides};
 pub use plan::{Force, Hindrance, State, preview};
 pub use reach::reachable;

@@ -3,7 +3,7 @@
 
 use super::rig::Rig;
 use crate::{Settled, reconcile};
-use domain::call::{Recovery, Semantics};
+use domain::call::{Mode, Recovery, Semantics, Verdict};
 use serde_json::{Value, json};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
@@ -44,6 +44,51 @@ fn e13_all_names_of_a_file_show_the_new_content() {
         std::fs::metadata(rig.path("a")).unwrap().ino(),
         std::fs::metadata(rig.path("b")).unwrap().ino()
     );
+}
+
+/// What is written goes to every name, so the card names them, each changes on record, and one that leads out asks.
+#[test]
+fn e13_a_card_names_all_names_of_a_file() {
+    let mut rig = Rig::with(&[("a", b"one\n"), ("sub/other", b"other\n")]);
+    std::fs::hard_link(rig.path("a"), rig.path("sub/b")).unwrap();
+    let facts = |rig: &Rig, path: &str| {
+        rig.check("write_file", &write(path, "two\n")).survey(&rig.ctx).unwrap().facts
+    };
+    let named = facts(&rig, "a");
+    assert_eq!(
+        (named.can_touch, named.cannot_touch.len(), named.risk),
+        (vec!["a".into(), "sub/b".into()], 2, 2)
+    );
+    let told: Vec<String> =
+        rig.call("write_file", write("a", "two\n")).effects.into_iter().map(|effect| effect.path).collect();
+    assert_eq!(told, ["a", "sub/b"]);
+
+    let outside = tempfile::tempdir_in(rig.path("").parent().unwrap()).unwrap();
+    std::fs::hard_link(rig.path("a"), outside.path().join("c")).unwrap();
+    let named = facts(&rig, "sub/b");
+    assert_eq!((named.cannot_touch, named.risk), (vec!["network".to_owned()], 3));
+    for mode in [Mode::Ask, Mode::Edit, Mode::Auto] {
+        rig.mode = mode;
+        let judged = rig.judge("write_file", &write("sub/b", "three\n"));
+        let expect = if mode == Mode::Ask { "mode/ask" } else { "builtin/outside" };
+        assert_eq!(judged, Verdict::Ask { rule: expect.to_owned() }, "{mode:?}");
+        let other = rig.judge("write_file", &write("sub/other", "three\n"));
+        assert_eq!(matches!(other, Verdict::Allow { .. }), mode != Mode::Ask, "{mode:?}");
+    }
+}
+
+#[test]
+fn a_card_names_the_folders_that_are_made_first() {
+    let rig = Rig::with(&[("there/f", b"")]);
+    let check = |path: &str, expect: Option<&str>| {
+        let facts = rig.check("write_file", &write(path, "x")).survey(&rig.ctx).unwrap().facts;
+        assert_eq!(facts.words.get("folders").map(String::as_str), expect, "{path}");
+        assert_eq!(facts.can_touch, [path]);
+    };
+    check("new/er/f", Some("new\nnew/er"));
+    check("there/new/f", Some("there/new"));
+    check("there/g", None);
+    check("there/f", None);
 }
 
 #[test]

@@ -102,6 +102,12 @@ test('the command stands in the title and whole on the card, nothing has to be u
   expect(screen.getByRole('heading', { name: '运行一条命令：npm test' })).toBeVisible();
 });
 
+test('folders that have to be made first are named with the file', () => {
+  const facts = { path: 'new/er/a.txt', folders: 'new\nnew/er' };
+  show({ act: 'write', can_touch: ['new/er/a.txt'], facts });
+  expect(screen.getByText('new/er/a.txt, new and new/er')).toBeVisible();
+});
+
 test('a21_what_does_not_fit_its_box_must_be_read_however_short_it_is', async () => {
   const { allow, pass } = show({ exact: 'one\ntwo\nthree\nfour; rm -rf x' });
   pass(600);

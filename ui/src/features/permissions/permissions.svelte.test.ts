@@ -134,6 +134,7 @@ test('every scope, rule and doubt has words, and unknown ones say their name', (
     ['builtin/looks', 'because it only looks'],
     ['builtin/protected:AGENTS.md', 'because AGENTS.md steers Daybook or tools'],
     ['builtin/secret:.env', 'because .env holds secrets'],
+    ['builtin/outside', 'because the file also has a name outside this folder'],
     ['cage/none', 'because commands can’t be caged here'],
     ['grant/gra_1', 'because you allowed it'],
     ['mode/auto', 'because of the mode Auto'],
