@@ -17,7 +17,7 @@ use tools::Cage;
 
 /// Everything that outlives a process.
 pub struct Rig {
-    _home: tempfile::TempDir,
+    _homes: Vec<tempfile::TempDir>,
     data: PathBuf,
     folder: PathBuf,
     script: Script,
@@ -29,6 +29,8 @@ pub struct Rig {
     pub cage: Cage,
     /// What starts commands instead of the shell that only counts them.
     pub launcher: Option<Arc<dyn tools::launch::Launcher>>,
+    /// Where deleted things go.
+    pub bin: tools::Bin,
     /// Is there somebody to ask?
     pub attended: bool,
     /// The loop's bounds.
@@ -58,16 +60,10 @@ impl Rig {
     /// # Panics
     /// When the script can't be read or the folders can't be made.
     #[must_use]
-    #[expect(clippy::expect_used, reason = "a rig that can't be made ends the test")]
     pub fn new(script: &str) -> Self {
-        // Memory instead of a disk where there is some: a kill of the process is simulated, not of the machine.
-        let shared_memory = Path::new("/dev/shm");
-        let home = if shared_memory.is_dir() {
-            tempfile::tempdir_in(shared_memory).expect("a temporary folder")
-        } else {
-            tempfile::tempdir().expect("a temporary folder")
-        };
-        Self::at_home(script, home)
+        let home = in_memory();
+        let data = home.path().join("data");
+        Self::at_home(script, vec![home], data)
     }
 
     /// A rig with the real cage, on a disk: what lies in memory belongs to the system and can't be caged.
@@ -77,20 +73,37 @@ impl Rig {
     #[must_use]
     #[expect(clippy::expect_used, reason = "a rig that can't be made ends the test")]
     pub fn caged(script: &str) -> Self {
-        let mut rig = Self::at_home(script, tempfile::tempdir().expect("a temporary folder"));
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let data = home.path().join("data");
+        let mut rig = Self::at_home(script, vec![home], data);
         rig.launcher = Some(Arc::new(tools::Cages));
         rig
     }
 
+    /// The same with the project at a place of the test's choice, e.g. away from the `/tmp` that each cage has of its own,
+    /// and our data in memory, where there is some.
+    ///
+    /// # Panics
+    /// As [`Rig::new`].
+    #[must_use]
+    pub fn caged_at(script: &str, home: tempfile::TempDir) -> Self {
+        let memory = in_memory();
+        let data = memory.path().join("data");
+        let mut rig = Self::at_home(script, vec![home, memory], data);
+        rig.launcher = Some(Arc::new(tools::Cages));
+        rig
+    }
+
+    /// The project lies in the first of the homes.
     #[expect(clippy::expect_used, reason = "a rig that can't be made ends the test")]
-    fn at_home(script: &str, home: tempfile::TempDir) -> Self {
-        let (data, folder) = (home.path().join("data"), home.path().join("project"));
+    fn at_home(script: &str, homes: Vec<tempfile::TempDir>, data: PathBuf) -> Self {
+        let folder = homes.first().expect("a home").path().join("project");
         std::fs::create_dir_all(&data).expect("the data folder");
         std::fs::create_dir_all(&folder).expect("the project folder");
         std::fs::write(folder.join("notes.txt"), "one\ntwo\nthree\n").expect("a file");
         std::fs::write(folder.join("AGENTS.md"), "Keep notes in English.\n").expect("a file");
         Self {
-            _home: home,
+            _homes: homes,
             data,
             folder,
             script: Script::parse(script).expect("a script"),
@@ -98,6 +111,7 @@ impl Rig {
             mode: Mode::Ask,
             cage: Cage::Full,
             launcher: None,
+            bin: tools::Bin::Blobs,
             attended: true,
             limits: Limits::default(),
         }
@@ -143,7 +157,7 @@ impl Rig {
             launcher: self.launcher.clone().unwrap_or_else(|| {
                 Arc::new(CountingShell { world: Arc::clone(&self.world), cage: self.cage })
             }),
-            bin: tools::Bin::Blobs,
+            bin: self.bin.clone(),
             private: self.data.join("private"),
             hide: vec![self.data.clone()],
             lasting: Arc::new(|_| Vec::new()),
@@ -205,6 +219,14 @@ impl Rig {
         findings.extend(crate::named::unread(&reader, &self.events(session)));
         findings
     }
+}
+
+/// Memory instead of a disk where there is some: a kill of the process is simulated, not of the machine.
+#[expect(clippy::expect_used, reason = "a rig that can't be made ends the test")]
+fn in_memory() -> tempfile::TempDir {
+    let shared_memory = Path::new("/dev/shm");
+    let made = if shared_memory.is_dir() { tempfile::tempdir_in(shared_memory) } else { tempfile::tempdir() };
+    made.expect("a temporary folder")
 }
 
 /// The script as the engine's models.

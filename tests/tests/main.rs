@@ -7,6 +7,7 @@ mod attacks;
 mod attacks_injection;
 mod closing;
 mod crash;
+mod facts;
 mod folders;
 mod grants;
 mod play;

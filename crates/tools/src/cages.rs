@@ -35,8 +35,11 @@ impl Launcher for Cages {
 }
 
 impl Cages {
-    /// As [`Launcher::launch`], with another way to the network.
-    pub(crate) fn launch_by(self, order: &Order, way: Arc<dyn Way>) -> Result<Box<dyn Running>, LaunchError> {
+    /// As [`Launcher::launch`], with another way to the network: for trying a cage where there is none.
+    ///
+    /// # Errors
+    /// As [`Launcher::launch`].
+    pub fn launch_by(self, order: &Order, way: Arc<dyn Way>) -> Result<Box<dyn Running>, LaunchError> {
         let is_absent = |path: &&PathBuf| path.symlink_metadata().is_err();
         let absent = order.keep.iter().filter(is_absent).cloned().collect();
         let command = CommandSpec {
