@@ -2,10 +2,11 @@
 //!
 //! A process is killed at the append that a test names by what the log must end with; the world outside goes on.
 
-use crate::play::{Play, asks, calls, read, run, script, text, texts};
+use crate::play::{Play, asks, calls, read, run, script, text, texts, write};
 use domain::call::Mode;
 use domain::event::{
-    AttemptEndKind, CancelBy, End, Fact, Origin, Resolution, Settled, Source, Target, ToolCall,
+    AttemptEndKind, CancelBy, End, Fact, Origin, Resolution, RestoreOf, RestoreScope, Settled, Source,
+    Target, ToolCall,
 };
 use domain::ids::SessionId;
 use domain::state::{ApprovalState, State};
@@ -385,4 +386,50 @@ fn r_drl_04_an_acknowledged_message_is_read_by_the_next_process() {
         assert_eq!(play.heard().iter().filter(|text| *text == "Begin.").count(), 1);
         play.clean();
     });
+}
+
+/// A write of this file, cut off when all of it had happened: what the next process records and takes back.
+#[track_caller]
+fn written_and_cut_off(path: &'static str, other: Option<&'static str>, expect: &[&str]) {
+    let rig = move || {
+        let mut rig = Rig::new(&script(&[&write(path, "new\n"), &text("Done."), &text("Heard.")]));
+        rig.mode = Mode::Auto;
+        if let Some(other) = other {
+            std::fs::hard_link(rig.folder().join(path), rig.folder().join(other)).expect("linked");
+        }
+        rig
+    };
+    let (rig, session) = killed(rig, &Answers::default(), |_, kinds| last(kinds) == "tool/start");
+    let file = rig.folder().join(path);
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+    std::fs::write(&file, "new\n").expect("written");
+    alone(async {
+        let play = restarted(rig, session);
+        drop(play.process.engine.state(&play.session));
+        play.idle().await;
+        let told = play.facts().into_iter().find_map(|fact| match fact {
+            Fact::ToolResult(done) => Some(done.changed.effects),
+            _ => None,
+        });
+        let told: Vec<String> = told.expect("it is done").into_iter().map(|effect| effect.path).collect();
+        assert_eq!(told, expect);
+        let scope = RestoreScope { of: RestoreOf::Session, paths: Vec::new() };
+        play.process.engine.restore(&play.session, scope, Vec::new()).await.expect("it is taken");
+        play.until(|state| state.restoring.is_none()).await;
+        match other {
+            Some(other) => assert_eq!((play.rig.file(path), play.rig.file(other)), (notes(), notes())),
+            None => assert!(expect.iter().all(|path| !play.rig.folder().join(path).exists())),
+        }
+        play.clean();
+    });
+}
+
+fn notes() -> String {
+    "one\ntwo\nthree\n".to_owned()
+}
+
+#[test]
+fn e13_a_write_that_a_kill_cut_off_is_known_by_all_names_of_its_file() {
+    written_and_cut_off("notes.txt", Some("twin.txt"), &["notes.txt", "twin.txt"]);
+    written_and_cut_off("new/er/made.txt", None, &["new", "new/er", "new/er/made.txt"]);
 }

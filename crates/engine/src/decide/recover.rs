@@ -5,7 +5,7 @@
 //! one. Invariant: nothing with possible effects runs twice; running recovery again adds nothing.
 
 use super::{Decision, Env, answer, cancel, judged};
-use domain::call::{Effect, Recovery, Semantics, ToolError};
+use domain::call::{Effect, Entry, Recovery, Semantics, ToolError};
 use domain::event::{
     AttemptEndKind, Changed, Doubt, Draft, End, Fact, InboxReleased, RecoveryAdopted, RecoveryContinuation,
     Source, StepEnd, StepEndKind, ToolCancelled, ToolOutcome, ToolOutcomeUnknown, TurnEnd,
@@ -21,7 +21,7 @@ pub type Found = BTreeMap<CallId, Look>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look {
     /// It happened, and this is what it changed.
-    Done(Effect),
+    Done(Vec<Effect>),
     /// It didn't happen.
     NotDone,
     /// Nobody can tell, but this is different in the folder since it started.
@@ -72,7 +72,7 @@ fn settle(turn: &Turn, step: &Step, call: &Call, found: &Found) -> Option<Draft>
         }
         Semantics::Possible { recovery } => {
             let changed = match found.get(&call.id) {
-                Some(Look::Done(effect)) => return of_step(happened(&call.id, effect)),
+                Some(Look::Done(effects)) => return of_step(happened(&call.id, effects)),
                 Some(Look::NotDone) => return of_step(not_happened(&call.id)),
                 // Whoever changed things while nobody looked is among them.
                 Some(Look::Differs(changed)) => changed.clone().doubted(Doubt::Mixed),
@@ -97,13 +97,16 @@ fn settle(turn: &Turn, step: &Step, call: &Call, found: &Found) -> Option<Draft>
 }
 
 /// The world told that a call happened: its result is what was found.
-fn happened(call: &CallId, effect: &Effect) -> Fact {
-    let value = serde_json::json!({ "path": effect.path, "found_done": true });
-    let text =
-        format!("Done: {} was changed just before Daybook was closed, as a look at it showed.", effect.path);
+fn happened(call: &CallId, effects: &[Effect]) -> Fact {
+    // Folders that were made for it come first.
+    let file = effects.iter().find(|effect| !matches!(effect.after, Some(Entry::Folder { .. })));
+    let path = file.map_or("", |effect| effect.path.as_str());
+    let value = serde_json::json!({ "path": path, "found_done": true });
+    let text = format!("Done: {path} was changed just before Daybook was closed, as a look at it showed.");
     let mut result = judged::result(call, ToolOutcome::Ok { value }, text);
-    result.seen.extend(effect.content_after().map(|after| (effect.path.clone(), after)));
-    result.changed.effects.push(effect.clone());
+    let seen = effects.iter().filter_map(|effect| Some((effect.path.clone(), effect.content_after()?)));
+    result.seen.extend(seen);
+    result.changed.effects.extend_from_slice(effects);
     result.into()
 }
 

@@ -37,6 +37,18 @@ struct Question {
     path: String,
     before: Option<Entry>,
     after: Option<Entry>,
+    /// Other names of the file, which change with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    others: Vec<String>,
+    /// Folders that are made first, the outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    folders: Vec<String>,
+}
+
+impl Question {
+    fn of(path: &str, before: Option<Entry>, after: Option<Entry>) -> Self {
+        Self { path: path.to_owned(), before, after, others: Vec::new(), folders: Vec::new() }
+    }
 }
 
 /// What became of a change whose end wasn't recorded.
@@ -116,7 +128,11 @@ impl Change {
             proposed: Some(proposed),
         };
         let entry = self.target.current.as_ref().map(Current::entry);
-        let semantics = reconcilable(&real, entry, Some(self.entry_after(proposed)));
+        let semantics = reconcilable(&Question {
+            others: self.others.inside.clone(),
+            folders: missing.iter().map(RelPath::to_string).collect(),
+            ..Question::of(&real, entry, Some(self.entry_after(proposed)))
+        });
         Ok(Surveyed { facts, semantics })
     }
 
@@ -245,19 +261,31 @@ pub(super) fn lines(target: &Target, after: &[u8], ctx: &Ctx) -> Option<LineCoun
     Some(crate::diff::line_count(&old.body, &new.body, &ctx.limits))
 }
 
-pub(super) fn reconcilable(path: &str, before: Option<Entry>, after: Option<Entry>) -> Semantics {
-    let question = Question { path: path.to_owned(), before, after };
+/// A deletion that can be asked about.
+pub(super) fn deletion(path: &str, before: Option<Entry>) -> Semantics {
+    reconcilable(&Question::of(path, before, None))
+}
+
+fn reconcilable(question: &Question) -> Semantics {
     // Plain data always serialises; without a question only a person could tell.
-    let recovery = serde_json::to_string(&question)
+    let recovery = serde_json::to_string(question)
         .map_or(Recovery::Manual, |operation| Recovery::Reconcile { operation });
     Semantics::Possible { recovery }
 }
 
-/// The change that an operation asks about, for recording it once it turns out to be done.
+/// The changes that an operation asks about, for recording them once it turns out to be done: folders, then the file, then
+/// its other names.
 #[must_use]
-pub fn asked_about(operation: &str) -> Option<Effect> {
-    let Question { path, before, after } = serde_json::from_str(operation).ok()?;
-    Some(Effect { path, before, after, lines: None, kept_in: None })
+pub fn asked_about(operation: &str) -> Option<Vec<Effect>> {
+    let Question { path, before, after, others, folders } = serde_json::from_str(operation).ok()?;
+    let made = |path| {
+        let after = Some(Entry::Folder { mode: None });
+        Effect { path, before: None, after, lines: None, kept_in: None }
+    };
+    let file =
+        |path| Effect { path, before: before.clone(), after: after.clone(), lines: None, kept_in: None };
+    let files = std::iter::once(path).chain(others).map(file);
+    Some(folders.into_iter().map(made).chain(files).collect())
 }
 
 /// Looks whether a change of an unknown outcome happened, and clears away what an interrupted save left behind.

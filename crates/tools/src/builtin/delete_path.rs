@@ -3,7 +3,7 @@
 //! It goes to the trash; where there is none, or it can't take it, every file is kept as a blob first. Invariant: nothing
 //! is deleted that isn't kept somewhere, a link is deleted and never what it leads to, and the effect says where it went.
 
-use super::change::reconcilable;
+use super::change::deletion;
 use super::trash::{self, Kept};
 use super::{blocking, near, object};
 use crate::call::{Checked, Surveyed};
@@ -140,6 +140,16 @@ impl Doomed {
         self.parts.iter().filter(|part| part.kind != Kind::Folder).count()
     }
 
+    /// What is protected in it, by its outermost names: a permission to delete around it isn't one for that.
+    fn protected_inside(&self) -> Vec<String> {
+        const NAMED: usize = 8;
+        let inside = self.parts.iter().skip(1).map(|part| &part.path);
+        // What lies in a protected folder is protected because of it.
+        let outermost = |path: &&RelPath| !is_protected(path.parent().as_str());
+        let protected = inside.filter(|path| is_protected(path.as_str())).filter(outermost);
+        protected.take(NAMED).map(RelPath::to_string).collect()
+    }
+
     fn listed_bytes(&self) -> usize {
         self.parts.iter().map(|part| json!(part.path.as_str()).to_string().len() + LISTED_EACH).sum()
     }
@@ -165,7 +175,7 @@ impl Doomed {
         let facts = Facts {
             act: Act::Delete,
             exact: path.clone(),
-            can_touch: vec![path.clone()],
+            can_touch: std::iter::once(path.clone()).chain(self.protected_inside()).collect(),
             cannot_touch: vec!["outside_folder".to_owned(), "network".to_owned()],
             reach: Vec::new(),
             undo: if whole { Undo::Yes } else { Undo::Partly },
@@ -176,7 +186,7 @@ impl Doomed {
         };
         let file = Entry::File { content: self.digest, bytes: self.bytes, mode: None };
         let before = (self.kind == Kind::File).then_some(file);
-        Surveyed { facts, semantics: reconcilable(&path, before, None) }
+        Surveyed { facts, semantics: deletion(&path, before) }
     }
 
     fn deleted(self, agreed: Option<Digest>, ctx: &Ctx) -> Result<Raw, Trouble> {

@@ -152,6 +152,19 @@ fn a_path_grant_ends_at_its_path() {
 }
 
 #[test]
+fn a_grant_for_deleting_ends_at_what_is_protected_in_a_folder() {
+    let rig = granted(&[Grant::Delete { under: ".".into() }]);
+    for path in ["q/plain/a.txt", "q/sub/.vscode/b/c.json", "q/sub/.vscode/d.json", "q/sub/AGENTS.md"] {
+        rig.put(path, b"x");
+    }
+    let judged = |path: &str| rig.judge("delete_path", &json!({ "path": path }));
+    assert!(matches!(judged("q/plain"), Verdict::Allow { .. }));
+    let named = rig.check("delete_path", &json!({"path": "q"})).survey(&rig.ctx).unwrap().facts.can_touch;
+    assert_eq!(named, ["q", "q/sub/.vscode", "q/sub/AGENTS.md"], "the folder that protects, not all in it");
+    assert!(matches!(judged("q"), Verdict::Ask { .. }));
+}
+
+#[test]
 fn a43_a_secret_is_read_by_asking_and_then_nothing_goes_out_unasked() {
     let mut rig = granted(&[Grant::Commands, Grant::Site { site: "example.com:443".into() }]);
     rig.put(".env", b"KEY=1\n");
