@@ -125,13 +125,14 @@ fn held_back(row: &Row, report: &Report, seen: &Seen) -> Vec<String> {
     if row.has_trash != (facts.words.get("to").is_some_and(|to| to == "trash")) {
         wrong.push("the card says where deleted things go".to_owned());
     }
-    if says("network") != facts.reach.is_empty() {
-        wrong.push(format!("no network, and {:?}", facts.reach));
+    if says("network") != seen.reached.is_empty() {
+        wrong
+            .push(format!("the card says {:?}, and connected to was {:?}", facts.cannot_touch, seen.reached));
     }
     if says("writing") && !seen.touched.is_empty() {
         wrong.push(format!("no writing, and {:?}", seen.touched));
     }
-    if !seen.meddled.is_empty() {
+    if (says("other_programs") || facts.act != Act::Run) && !seen.meddled.is_empty() {
         wrong.push(format!("others were got at: {:?}", seen.meddled));
     }
     wrong

@@ -120,9 +120,19 @@ fn named_outside(home: &Path) -> io::Result<()> {
     std::fs::hard_link(home.join("project/src/a.txt"), home.join("outside/same.txt"))
 }
 
+/// The number of the test's process, so that a command can try to reach it, by a signal that does no harm.
+fn own_number(home: &Path) -> io::Result<()> {
+    std::fs::write(home.join("project/test.pid"), std::process::id().to_string())
+}
+
 fn ignoring(home: &Path) -> io::Result<()> {
     std::fs::create_dir(home.join("project/build"))?;
     std::fs::write(home.join("project/.gitignore"), "build/\n")
+}
+
+fn with_settings(home: &Path) -> io::Result<()> {
+    std::fs::create_dir(home.join("project/docs/.vscode"))?;
+    std::fs::write(home.join("project/docs/.vscode/tasks.json"), "{}")
 }
 
 fn no_settings(home: &Path) -> io::Result<()> {
@@ -161,6 +171,19 @@ fn files() -> Vec<Row> {
         delete("a deleted link", "link.txt", &["link.txt"]),
         delete("a deleted empty folder", "empty", &["empty"]),
         delete("a deleted folder", "docs", &["docs", "docs/deep", "docs/deep/note.md", "docs/guide.md"]),
+        delete(
+            "a deleted folder with settings in it",
+            "docs",
+            &[
+                "docs",
+                "docs/.vscode",
+                "docs/.vscode/tasks.json",
+                "docs/deep",
+                "docs/deep/note.md",
+                "docs/guide.md",
+            ],
+        )
+        .and(with_settings),
         delete("a deleted file by a linked folder", "linked/note.md", &["docs/deep/note.md"]),
         Row { has_trash: true, ..delete("a file into the trash", "notes.txt", &["notes.txt"]) },
         Row {
@@ -229,11 +252,12 @@ fn commands() -> Vec<Row> {
         run("a command that fails half way", "touch begun && false && touch ended", &["begun"]),
         run(
             "a command that would go outside",
-            "echo x > ../outside/precious.txt; echo x > way-out/new; touch ~/home /tmp/own /etc/x; rm -f /usr/bin/env; echo x > in.txt",
+            "echo x > ../outside/precious.txt; echo x > way-out/new; touch ~/home /tmp/own /etc/daybook-facts /usr/daybook-facts; echo x > in.txt",
             &["in.txt"],
         ),
         run("a command that would go online", "echo x > /dev/tcp/93.184.216.34/80; touch after", &["after"]),
-        run("a command for other programs", "kill -9 $PPID 1; kill -9 -1; touch /tmp/nothing", &[]),
+        run("a command for other programs", "kill -s CONT $(cat test.pid); touch tried", &["tried"])
+            .and(own_number),
     ]
 }
 

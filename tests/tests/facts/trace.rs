@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(super) const CALLS: &str = "execve,execveat,clone,clone3,fork,vfork,chdir,fchdir,open,openat,openat2,creat,unlink,\
     unlinkat,rename,renameat,renameat2,mkdir,mkdirat,rmdir,link,linkat,symlink,symlinkat,truncate,ftruncate,fallocate,\
     chmod,fchmod,fchmodat,chown,fchown,lchown,fchownat,utimensat,utime,utimes,futimesat,setxattr,lsetxattr,fsetxattr,\
-    removexattr,lremovexattr,fremovexattr,mknod,mknodat,connect,bind,sendto,ptrace,process_vm_writev";
+    removexattr,lremovexattr,fremovexattr,mknod,mknodat,connect,bind,sendto,kill,ptrace,process_vm_writev";
 
 /// The call by which a test says where it is: it opens what isn't there.
 pub(super) const MARKS: &str = "/marks-of-a-test/";
@@ -38,7 +38,7 @@ pub(super) enum Deed {
     Runs(Vec<String>),
     /// A connection, or a datagram, to this port of this address.
     Reaches { address: String, port: u16 },
-    /// Something else that reaches other programs: a local socket, their memory, a port of one's own.
+    /// Something else that reaches other programs: a signal, a local socket, their memory, a port of one's own.
     Meddles(String),
     /// The test said where it is.
     Mark(String),
@@ -79,6 +79,14 @@ pub(super) fn deeds(log: &str) -> Vec<(Hand, Deed)> {
             processes.insert(new, processes[pid].clone());
         }
         let process = processes.get_mut(pid).expect("just seen");
+        if line.starts_with("kill(") && !line.contains(" = -1 ") {
+            let of_a_command = process.hand == Hand::Command;
+            let target = outside_number(line).and_then(|target| processes.get(target));
+            if of_a_command && target.is_some_and(|target| target.hand != Hand::Command) {
+                out.push((Hand::Command, Deed::Meddles(line.clone())));
+            }
+            continue;
+        }
         if let Some(done) = deed(process, line) {
             out.push((process.hand, done));
         }
@@ -115,9 +123,19 @@ fn whole(log: &str) -> Vec<(&str, String)> {
 fn child(line: &str) -> Option<&str> {
     let forks = ["clone(", "clone3(", "fork(", "vfork("].iter().any(|call| line.starts_with(call));
     let (_, result) = line.rsplit_once(" = ").filter(|_| forks)?;
-    let number = match result.split_once("/* ") {
+    number(result)
+}
+
+/// The process that a call signals, by its number outside.
+fn outside_number(line: &str) -> Option<&str> {
+    number(line.split_once('(')?.1.split([',', ')']).next()?)
+}
+
+/// A process's number outside: strace adds it where the process itself knows another one.
+fn number(text: &str) -> Option<&str> {
+    let number = match text.split_once("/* ") {
         Some((_, comment)) => comment.split(' ').next()?,
-        None => result.trim(),
+        None => text.trim(),
     };
     number.bytes().all(|byte| byte.is_ascii_digit()).then_some(number)
 }
