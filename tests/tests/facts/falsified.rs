@@ -31,6 +31,9 @@ pub(super) fn falsified(facts: &Facts, was_taken_back: bool) -> Vec<(&'static st
         let new = facts.words.get("new").is_some_and(|new| new == "true");
         all.push(("new or not", with(&|facts| say(facts, "new", &(!new).to_string()))));
     }
+    if facts.words.contains_key("named_elsewhere") {
+        all.push(("no name elsewhere", with(&|facts| drop(facts.words.remove("named_elsewhere")))));
+    }
     if facts.act == Act::Delete {
         all.push(("more files", with(&|facts| say(facts, "files", "99"))));
     }

@@ -157,6 +157,10 @@ fn words(row: &Row, report: &Report, seen: &Seen) -> Vec<String> {
     let obeyed = |path: &String| ["AGENTS.md", ".git/", ".vscode"].iter().any(|name| path.starts_with(name));
     let grave = seen.touched.iter().any(obeyed) || (!row.has_trash && !seen.outside.is_empty());
     must("it ended", "ok".to_owned(), report.end.clone());
+    if facts.act != Act::Delete {
+        let elsewhere = word(facts, "named_elsewhere").any(|path| seen.touched.contains(path));
+        must("named elsewhere", elsewhere.to_string(), (!seen.outside.is_empty()).to_string());
+    }
     match facts.act {
         Act::Write | Act::Edit => {
             must("something new", says("new"), (!replaces).to_string());
@@ -169,8 +173,9 @@ fn words(row: &Row, report: &Report, seen: &Seen) -> Vec<String> {
             must("risk", facts.risk.to_string(), if folder || grave { "3" } else { "2" }.to_owned());
         }
         Act::Run => {
-            let risk = if grave { "3" } else { "2" };
+            let risk = if seen.touched.iter().any(obeyed) { "3" } else { "2" };
             must("risk", facts.risk.to_string(), risk.to_owned());
+
             let told = seen.ran.iter().find(|words| words.len() == 3 && words[1] == "-c");
             must("exactly", facts.exact.clone(), told.map_or(String::new(), |words| words[2].clone()));
             if !facts.words.contains_key("doubts") && !row.starts_more {

@@ -204,6 +204,10 @@ fn commands() -> Vec<Row> {
     vec![
         run("a command writes one file", "echo hello > out.txt", &["out.txt"]),
         run("a command adds to a file", "echo four >> notes.txt", &["notes.txt"]),
+        run("a command adds to a file with a name outside", "echo b >> src/a.txt", &["src/a.txt"])
+            .and(named_outside),
+        run("a command adds to a file with two names", "echo b >> src/a.txt", &["src/a.txt", "src/same.txt"])
+            .and(named_twice),
         run("a command writes several files", "touch x1 x2; mkdir -p d/e", &["x1", "x2", "d", "d/e"]),
         run(
             "a command writes many files",

@@ -299,6 +299,7 @@ export const en = {
       partly: 'Can be undone in part.',
       no: 'Can’t be undone.',
     },
+    elsewhere: (paths: string) => `Has names outside this folder, too: ${paths}`,
     notCovered: (paths: string) => `Not covered: ${paths}`,
     notCoveredAll: 'Nothing in the folder is covered.',
     warnings: {

@@ -295,6 +295,7 @@ export const zh: Texts = {
       partly: '可以撤销一部分。',
       no: '不能撤销。',
     },
+    elsewhere: (paths) => `在此文件夹之外还有别的名字：${paths}`,
     notCovered: (paths) => `不包括：${paths}`,
     notCoveredAll: '此文件夹的任何内容都不包括在内。',
     warnings: {

@@ -54,6 +54,12 @@ pub(crate) fn cover(
                 facts.words.insert("not_covered".to_owned(), named.join("\n"));
                 facts.words.insert("not_covered_count".to_owned(), left_out.count.to_string());
             }
+            if facts.act == Act::Run && !taken.named_elsewhere.is_empty() {
+                // No cage can tell a file's names apart.
+                facts.cannot_touch.retain(|one| one != "outside_folder");
+                let named: Vec<&str> = taken.named_elsewhere.iter().take(NAMED).map(String::as_str).collect();
+                facts.words.insert("named_elsewhere".to_owned(), named.join("\n"));
+            }
             Some(taken.tree)
         }
         Err(error) => {

@@ -114,6 +114,9 @@ impl Change {
         let before = self.before();
         let far = self.others.outside || can_touch.iter().any(|path| crate::path::is_protected(path));
         let risk = if far { 3 } else { 1 + u8::from(before.is_some()) };
+        if self.others.outside {
+            words.insert("named_elsewhere".to_owned(), real.clone());
+        }
         let outside = (!self.others.outside).then_some("outside_folder");
         let facts = Facts {
             act,

@@ -13,6 +13,7 @@ use super::stat::{Stat, disk, mode};
 use super::tree::Why;
 use crate::path::RelPath;
 use crate::place::Place;
+use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::{Dir, Metadata};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
@@ -31,6 +32,17 @@ pub(super) struct Folder {
     pub(super) items: Vec<Item>,
     /// Was it there to be looked into?
     pub(super) found: Found,
+    /// Files in it that have several names, covered or not.
+    pub(super) shared: Vec<Shared>,
+}
+
+/// A file with several names, seen by one of them.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) name: String,
+    pub(super) number: u64,
+    /// How many names it has.
+    pub(super) names: u64,
 }
 
 /// What became of a folder when its turn came.
@@ -176,7 +188,7 @@ impl Scan<'_> {
             Ok((dir, meta, found))
         });
         let not_read = |path: String, found| {
-            let folder = Folder { path, mode: None, items: Vec::new(), found };
+            let folder = Folder { path, mode: None, items: Vec::new(), found, shared: Vec::new() };
             self.lock().folders[job.number] = Some(folder);
             Ok(())
         };
@@ -193,7 +205,7 @@ impl Scan<'_> {
         let rules = job.rules.below(&dir, &job.path, &names);
         let dir = Arc::new(dir);
         let mut items = Vec::with_capacity(found.len());
-        let mut below = Vec::new();
+        let (mut below, mut shared) = (Vec::new(), Vec::new());
         for (entry, name) in found.iter().zip(names) {
             // What has gone since the folder was read isn't there.
             let Ok(meta) = entry.metadata() else { continue };
@@ -205,13 +217,17 @@ impl Scan<'_> {
             if is_half_done(&text) {
                 continue;
             }
+            if meta.is_file() && meta.nlink() > 1 {
+                shared.push(Shared { name: text.clone(), number: meta.ino(), names: meta.nlink() });
+            }
             let path = join(&job.path, &text);
             match self.kind(&dir, &name, &path, &meta, &rules) {
                 Some(kind) => items.push(Item { name: text, kind }),
                 None => below.push((text, name, path)),
             }
         }
-        self.hand_in(job.number, job.path, mode(&meta), items, below, &dir, &rules)
+        let folder = Folder { path: job.path, mode: mode(&meta), items, found: Found::Read, shared };
+        self.hand_in(job.number, folder, below, &dir, &rules)
     }
 
     /// What an entry is; `None` is a folder to look into.
@@ -243,19 +259,16 @@ impl Scan<'_> {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one folder, handed in once")]
     fn hand_in(
         &self,
         number: usize,
-        path: String,
-        mode: Option<u32>,
-        mut items: Vec<Item>,
+        mut folder: Folder,
         below: Vec<(String, OsString, String)>,
         dir: &Arc<Dir>,
         rules: &Rules,
     ) -> Result<(), Failed> {
         let mut work = self.lock();
-        work.entries += items.len() + below.len();
+        work.entries += folder.items.len() + below.len();
         if work.entries > self.bounds.entries {
             return Err(Failed::TooMany);
         }
@@ -265,11 +278,11 @@ impl Scan<'_> {
             work.open += 1;
             let above = Some((Arc::clone(dir), os));
             work.jobs.push(Job { number, above, path, rules: rules.clone() });
-            items.push(Item { name, kind: Kind::Folder(number) });
+            folder.items.push(Item { name, kind: Kind::Folder(number) });
         }
-        items.sort_by(|one, other| one.name.cmp(&other.name));
-        items.dedup_by(|one, other| one.name == other.name);
-        work.folders[number] = Some(Folder { path, mode, items, found: Found::Read });
+        folder.items.sort_by(|one, other| one.name.cmp(&other.name));
+        folder.items.dedup_by(|one, other| one.name == other.name);
+        work.folders[number] = Some(folder);
         Ok(())
     }
 }

@@ -34,6 +34,10 @@ pub struct Taken {
     pub new_bytes: u64,
     /// What isn't covered.
     pub left_out: LeftOuts,
+    /// Files that have a name which wasn't seen: outside the folder, most likely, where what is written into them shows.
+    /// Ignored folders aren't looked into. The first of them, in order.
+    #[serde(default)]
+    pub named_elsewhere: Vec<String>,
 }
 
 /// Paths that aren't covered, in order, and how many there are in all.
@@ -95,6 +99,7 @@ pub fn take(
         scan::Failed::TooMany => TakeError::TooMany { most: bounds.entries },
         scan::Failed::Cancelled => TakeError::Cancelled,
     })?;
+    let named_elsewhere = named_elsewhere(&folders, bounds.listed);
     leave_out_largest(&mut folders, bounds.folder_bytes);
     let mut building = Building { index, now_ns, new_bytes: 0, contents: HashMap::new() };
     building.read(place, &mut folders, bounds, blobs, cancel)?;
@@ -104,7 +109,31 @@ pub fn take(
     let (files, bytes) = (next.files, next.bytes);
     let left_out = left_outs(&folders, bounds.listed);
     (index.last, index.trees, index.folders) = (Some(tree), next.trees, next.folders);
-    Ok(Taken { tree, files, folders: index.trees.len() as u64 - 1, bytes, new_bytes, left_out })
+    Ok(Taken {
+        tree,
+        files,
+        folders: index.trees.len() as u64 - 1,
+        bytes,
+        new_bytes,
+        left_out,
+        named_elsewhere,
+    })
+}
+
+/// Files that have more names than were found.
+fn named_elsewhere(folders: &[Folder], most: usize) -> Vec<String> {
+    let mut found: HashMap<u64, (u64, Vec<String>)> = HashMap::new();
+    for folder in folders {
+        for file in &folder.shared {
+            let (_, paths) = found.entry(file.number).or_insert((file.names, Vec::new()));
+            paths.push(join(&folder.path, &file.name));
+        }
+    }
+    let lacking = found.into_values().filter(|(names, paths)| (paths.len() as u64) < *names);
+    let mut paths: Vec<String> = lacking.flat_map(|(_, paths)| paths).collect();
+    paths.sort();
+    paths.truncate(most);
+    paths
 }
 
 /// Where everything together is too large, the largest files are left out until the rest fits: few and easy to name.

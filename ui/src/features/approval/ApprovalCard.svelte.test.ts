@@ -108,6 +108,12 @@ test('folders that have to be made first are named with the file', () => {
   expect(screen.getByText('new/er/a.txt, new and new/er')).toBeVisible();
 });
 
+test('a file with a name outside is named, and nothing is promised of what is outside', () => {
+  const { container } = show({ cannot_touch: ['network'], facts: { named_elsewhere: 'a.txt\nb.txt' } });
+  expect(screen.getByText('Has names outside this folder, too: a.txt and b.txt')).toBeVisible();
+  expect(container.textContent).not.toContain('anything outside');
+});
+
 test('a21_what_does_not_fit_its_box_must_be_read_however_short_it_is', async () => {
   const { allow, pass } = show({ exact: 'one\ntwo\nthree\nfour; rm -rf x' });
   pass(600);

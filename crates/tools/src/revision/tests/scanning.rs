@@ -44,6 +44,25 @@ fn r_undo_what_is_not_covered_is_listed() {
 }
 
 #[test]
+fn files_with_a_name_that_was_not_seen_are_listed() {
+    let mut rig = Rig::new();
+    for name in ["alone", "d/twice", "out", "d/large"] {
+        rig.write(name, "x".repeat(20));
+    }
+    rig.bounds = Bounds { file_bytes: 30, ..Bounds::default() };
+    rig.write("d/large", "x".repeat(31));
+    fs::hard_link(rig.path("d/twice"), rig.path("twice")).unwrap();
+    assert_eq!(rig.take().named_elsewhere, Vec::<String>::new());
+    let outside = tempfile::tempdir_in(rig.path("").parent().unwrap()).unwrap();
+    fs::hard_link(rig.path("out"), outside.path().join("out")).unwrap();
+    fs::hard_link(rig.path("out"), rig.path("d/out")).unwrap();
+    fs::hard_link(rig.path("d/large"), outside.path().join("large")).unwrap();
+    assert_eq!(rig.take().named_elsewhere, ["d/large", "d/out", "out"], "covered or not");
+    rig.bounds.listed = 1;
+    assert_eq!(rig.take().named_elsewhere, ["d/large"]);
+}
+
+#[test]
 fn r_undo_what_was_not_covered_is_never_called_created() {
     let mut rig = Rig::new();
     rig.write(".gitignore", "out/\n");
