@@ -9,11 +9,10 @@ use super::handle::{is_absent, open_file, open_folder};
 use super::name::{MAX_DEPTH, ROOT, depth, join, to_text};
 use super::put::is_half_done;
 use super::rules::Rules;
-use super::stat::{Stat, disk, mode};
+use super::stat::{self, Stat, disk, mode};
 use super::tree::Why;
 use crate::path::RelPath;
 use crate::place::Place;
-use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::{Dir, Metadata};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
@@ -217,8 +216,9 @@ impl Scan<'_> {
             if is_half_done(&text) {
                 continue;
             }
-            if meta.is_file() && meta.nlink() > 1 {
-                shared.push(Shared { name: text.clone(), number: meta.ino(), names: meta.nlink() });
+            if meta.is_file() && stat::names(&meta) > 1 {
+                let (number, names) = (stat::number(&meta), stat::names(&meta));
+                shared.push(Shared { name: text.clone(), number, names });
             }
             let path = join(&job.path, &text);
             match self.kind(&dir, &name, &path, &meta, &rules) {

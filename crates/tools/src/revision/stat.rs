@@ -69,8 +69,14 @@ pub(crate) fn disk(meta: &Metadata) -> u64 {
 }
 
 #[cfg(unix)]
-fn number(meta: &Metadata) -> u64 {
+pub(crate) fn number(meta: &Metadata) -> u64 {
     cap_std::fs::MetadataExt::ino(meta)
+}
+
+/// How many names a file has.
+#[cfg(unix)]
+pub(crate) fn names(meta: &Metadata) -> u64 {
+    cap_std::fs::MetadataExt::nlink(meta)
 }
 
 /// Windows tells these only of open files.
@@ -80,6 +86,11 @@ pub(crate) fn disk(_: &Metadata) -> u64 {
 }
 
 #[cfg(not(unix))]
-fn number(_: &Metadata) -> u64 {
+pub(crate) fn number(_: &Metadata) -> u64 {
     0
+}
+
+#[cfg(not(unix))]
+pub(crate) fn names(_: &Metadata) -> u64 {
+    1
 }
