@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tools::{Approval, BlobSink, Ctx, End, Output, Place, PolicyInput, Refusal};
+use tools::{Approval, BlobSink, Ctx, End, Output, Place, PolicyInput};
 
 /// Most bytes of a structured result kept in its event; the text for the model has bounds of its own.
 const VALUE_BYTES: usize = 32 * 1024;
@@ -129,12 +129,7 @@ fn one(
         approval.state == ApprovalState::Granted && approval.digest == fresh.digest()
     });
     let now = shared.ports.clock.now_ms();
-    let cleared = match tools::clear(&checked, surveyed.clone(), &policy, granted.then_some(&fresh), now) {
-        Ok(cleared) => Some(cleared),
-        Err(
-            Refusal::Denied { .. } | Refusal::NeedsApproval { .. } | Refusal::Mismatch(_) | Refusal::Expired,
-        ) => None,
-    };
+    let cleared = tools::clear(&checked, surveyed.clone(), &policy, granted.then_some(&fresh), now).ok();
     // What changes something starts only while its session holds the folder.
     let changes = mode != Mode::Plan && surveyed.semantics.has_effects();
     let held = lease.filter(|_| changes).and_then(Lease::again);
