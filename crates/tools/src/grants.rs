@@ -128,7 +128,10 @@ fn for_command(facts: &Facts) -> Vec<Grant> {
             }));
         }
     }
-    offers.push(Grant::Commands);
+    // The widest is offered only beside a narrower one: alone, it would be pressed for want of another.
+    if !offers.is_empty() {
+        offers.push(Grant::Commands);
+    }
     offers
 }
 

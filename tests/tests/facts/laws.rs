@@ -215,8 +215,9 @@ fn undone(row: &Row, report: &Report) -> Vec<String> {
     let uncovered: Vec<String> =
         word(&report.facts, "not_covered").map(|path| format!("project/{path}")).collect();
     let said = match report.facts.undo {
-        Undo::Yes => uncovered.is_empty(),
-        Undo::Partly => !uncovered.is_empty(),
+        // What is sent can't be taken back.
+        Undo::Yes => uncovered.is_empty() && report.facts.reach.is_empty(),
+        Undo::Partly => !uncovered.is_empty() || !report.facts.reach.is_empty(),
         Undo::No => false,
     };
     let left_out = |name: &str| {

@@ -144,7 +144,9 @@ fn in_the_world(report: &Report, hand: Hand, path: &str) -> Option<String> {
     let own: &[&str] = match hand {
         // It stands in an empty root then.
         Hand::Builder => &[""],
-        Hand::Ours => &["/proc/", "/dev/null", "/memfd:", "socket:", "pipe:", "anon_inode:"],
+        Hand::Ours => {
+            &["/proc/", "/sys/fs/cgroup/", "/dev/null", "/memfd:", "socket:", "pipe:", "anon_inode:"]
+        }
         Hand::Command => &["/proc/", "/dev/", "/tmp/", "/private/", "socket:", "pipe:"],
     };
     (!own.iter().any(|own| path.starts_with(own))).then(|| path.to_owned())
