@@ -40,6 +40,24 @@ fn asked(play: &Play) -> usize {
 }
 
 #[test]
+fn what_is_allowed_for_the_session_also_answers_the_other_open_requests() {
+    alone(async {
+        let both = format!("{},{}", run("note 1"), run("note 2"));
+        let play = Play::of(&script(&[&both, &text("Done.")])).await;
+        play.say("Both.").await;
+        play.until(|state| state.needs_you() == 2).await;
+        yes(&play, Some(1)).await;
+        assert_eq!(play.rig.world.commands(), ["note 1", "note 2"], "nobody was asked again");
+        let covered = play.facts().into_iter().filter_map(|fact| match fact {
+            Fact::ApprovalExpired(expired) => Some(expired.why),
+            _ => None,
+        });
+        assert_eq!((asked(&play), covered.collect::<Vec<_>>()), (2, vec!["allowed".to_owned()]));
+        play.clean();
+    });
+}
+
+#[test]
 fn what_was_allowed_for_the_session_asks_no_more_until_it_is_revoked() {
     alone(async {
         let play = Play::on(commanding()).await;

@@ -332,6 +332,7 @@ export const en = {
     lapsed: {
       time: 'No longer asked: nobody answered in time',
       changed: 'Asked anew: what would be done has changed',
+      allowed: 'Covered by what you allowed for the session',
       user: 'Not done: you stopped the work',
       shutdown: 'Not done: Daybook was closing',
       turn: 'No longer asked: the work ended',

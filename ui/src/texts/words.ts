@@ -87,6 +87,7 @@ export function lapsedWords(why: string, t: Texts): string {
   switch (why) {
     case 'time':
     case 'changed':
+    case 'allowed':
     case 'user':
     case 'shutdown':
       return t.approval.lapsed[why];

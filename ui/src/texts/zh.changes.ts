@@ -53,7 +53,7 @@ export const changes: Texts['changes'] = {
   refresh: '重新读取',
   doubts: {
     untold: '有一个命令运行后无法查看文件夹，改动可能比列出的多。',
-    mixed: '某项工作进行时 Daybook 被关闭了。其中有些改动可能是您或其他程序做的：撤销前请先看一看。',
+    mixed: '某项工作进行时 Daybook 被关闭了。其中有些改动可能是你或其他程序做的：撤销前请先看一看。',
   },
   tooMany: (n) => `再显示 ${n} 行`,
   addedLine: '增加',

@@ -327,6 +327,7 @@ export const zh: Texts = {
     lapsed: {
       time: '不再询问：太久没有得到回答',
       changed: '已重新询问：要做的事有了变化',
+      allowed: '你为本会话允许的内容已包含它',
       user: '没有做：你停止了工作',
       shutdown: '没有做：Daybook 正在关闭',
       turn: '不再询问：工作已经结束',

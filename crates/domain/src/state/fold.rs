@@ -85,10 +85,21 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         Fact::GrantGiven(e) => {
             let given = Given { what: e.what.clone(), at: event.envelope.time, used: None };
             state.grants.insert(e.grant.clone(), given);
+            judge_open_anew(state);
         }
         Fact::GrantRevoked(e) => drop(state.grants.remove(&e.grant)),
         Fact::RecoveryAdopted(_) => with_turn(state, |turn| adopted(turn, event.envelope.epoch)),
         Fact::RecoveryContinuation(e) => state.continuation = Some(e.turn.clone()),
+    }
+}
+
+/// What was just allowed may cover what is still being asked about.
+fn judge_open_anew(state: &mut State) {
+    let step = state.turn.as_mut().and_then(|turn| turn.step.as_mut());
+    for call in step.into_iter().flat_map(|step| &mut step.calls) {
+        if call.approval.as_ref().is_some_and(|approval| approval.state == ApprovalState::Open) {
+            call.decision = None;
+        }
     }
 }
 

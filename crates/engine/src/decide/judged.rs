@@ -95,6 +95,9 @@ fn one(scratch: &mut Scratch, id: &CallId, result: Result<Judgement, ToolError>,
         act: judgement.facts.act,
         touches: judgement.facts.can_touch.clone(),
     });
+    if let (Verdict::Allow { .. }, Some(approval)) = (&judgement.verdict, open_approval(&scratch.state, id)) {
+        scratch.push(ApprovalExpired { approval, why: "allowed".into() });
+    }
     match &judgement.verdict {
         Verdict::Deny { reason, .. } => {
             let text = format!(
@@ -112,6 +115,12 @@ fn one(scratch: &mut Scratch, id: &CallId, result: Result<Judgement, ToolError>,
             false
         }
     }
+}
+
+/// The request of a call that still waits for an answer.
+fn open_approval(state: &State, call: &CallId) -> Option<ApprovalId> {
+    let approval = state.call(call)?.approval.as_ref()?;
+    (approval.state == ApprovalState::Open).then(|| approval.id.clone())
 }
 
 /// Starts a cleared call if its turn has come; otherwise it is judged again when it has.
