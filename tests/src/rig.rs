@@ -31,6 +31,8 @@ pub struct Rig {
     pub launcher: Option<Arc<dyn tools::launch::Launcher>>,
     /// Where deleted things go.
     pub bin: tools::Bin,
+    /// Keys that are registered.
+    pub keys: Vec<String>,
     /// Is there somebody to ask?
     pub attended: bool,
     /// The loop's bounds.
@@ -112,6 +114,7 @@ impl Rig {
             cage: Cage::Full,
             launcher: None,
             bin: tools::Bin::Blobs,
+            keys: Vec::new(),
             attended: true,
             limits: Limits::default(),
         }
@@ -162,7 +165,7 @@ impl Rig {
             hide: vec![self.data.clone()],
             lasting: Arc::new(|_| Vec::new()),
             secrets: {
-                let none = Arc::new(tools::redact::Needles::new(Vec::<String>::new()));
+                let none = Arc::new(tools::redact::Needles::new(&self.keys));
                 Arc::new(move || Arc::clone(&none))
             },
         };

@@ -257,3 +257,62 @@ fn a_killed_undo_loses_nothing_that_a_person_had_and_can_be_undone() {
         play.clean();
     });
 }
+
+/// Everything in the data folder, as bytes.
+fn kept_anywhere(data: &Path, needle: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut todo = vec![data.to_owned()];
+    while let Some(dir) = todo.pop() {
+        for entry in std::fs::read_dir(&dir).expect("readable").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                todo.push(path);
+            } else if let Ok(bytes) = std::fs::read(&path)
+                && bytes.windows(needle.len()).any(|window| window == needle.as_bytes())
+            {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn no_copy_of_a_registered_key_is_kept_for_undo() {
+    const KEY: &str = "sk-canary-0123456789abcdef";
+    let edit = serde_json::json!({ "path": "env.txt", "old_text": "one", "new_text": "two" });
+    let edit = format!(r#"{{"call":{{"name":"edit_file","arguments":{edit}}}}}"#);
+    let delete = r#"{"call":{"name":"delete_path","arguments":{"path":"env.txt"}}}"#;
+    let steps = [&edit, delete, &run("make built.txt"), &write("mine.txt", "made\n"), &text("Done.")];
+    let mut rig = Rig::new(&script(&steps.map(|step| step as &str)));
+    rig.mode = Mode::Auto;
+    rig.keys = vec![KEY.to_owned()];
+    let root = rig.folder().to_owned();
+    let with_key = format!("one\nKEY={KEY}\n");
+    std::fs::write(root.join("env.txt"), &with_key).expect("written");
+    alone(async {
+        let play = Play::on(rig).await;
+        play.through("Change things.").await;
+        let refused: Vec<String> = play
+            .facts()
+            .into_iter()
+            .filter_map(|fact| match fact {
+                Fact::ToolResult(done) => match done.outcome {
+                    domain::event::ToolOutcome::Error { error } => Some(error.code),
+                    domain::event::ToolOutcome::Ok { .. } => None,
+                },
+                _ => None,
+            })
+            .collect();
+        assert_eq!(refused, ["file/holds_key", "delete/too_large"]);
+        assert_eq!(std::fs::read_to_string(root.join("env.txt")).expect("there"), with_key);
+        // A person puts the key where an undo would write.
+        std::fs::write(root.join("mine.txt"), &with_key).expect("written");
+        undo(&play, RestoreOf::Session, &["mine.txt"]).await;
+        assert_eq!(kept(&play), [("mine.txt".to_owned(), "holds_key".to_owned())]);
+        assert_eq!(std::fs::read_to_string(root.join("mine.txt")).expect("there"), with_key);
+        assert!(!root.join("built.txt").exists());
+        assert_eq!(kept_anywhere(play.rig.data(), KEY), Vec::<String>::new());
+        play.clean();
+    });
+}

@@ -1,13 +1,19 @@
 //! The store's blobs behind the hands' port.
 
+use crate::shared::Shared;
 use domain::digest::Digest;
 use std::io;
 use store::{BlobError, Reader, StoreHandle};
 use tools::BlobSink;
-use tools::blob::Staged;
+use tools::blob::{Guarded, Staged};
 
-/// Blobs that can be kept and read.
-pub(crate) struct Blobs(pub(crate) StoreHandle);
+/// Blobs that can be kept and read; content with a registered key in it is kept nowhere.
+pub(crate) fn blobs(shared: &Shared) -> Guarded<Blobs> {
+    Guarded { blobs: Blobs(shared.store.clone()), secrets: (shared.ports.secrets)() }
+}
+
+/// The store's blobs.
+pub(crate) struct Blobs(StoreHandle);
 
 /// Blobs that can only be read; what would be kept is an error.
 pub(crate) struct ReadBlobs<'a>(pub(crate) &'a Reader);

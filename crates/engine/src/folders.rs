@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-use tools::blob::Guarded;
 use tools::revision::{Bounds, Index, TakeError, Taken, take};
 use tools::{BlobSink, Place};
 
@@ -80,7 +79,7 @@ impl Folders {
         true
     }
 
-    /// A revision of the folder as it is now; files that hold a registered secret are left out. Blocks: the first time
+    /// A revision of the folder as it is now. Blocks: the first time
     /// seconds for a large folder, later little.
     ///
     /// # Errors
@@ -93,8 +92,6 @@ impl Folders {
         cancel: &CancellationToken,
     ) -> Result<Taken, TakeError> {
         let private = &*ports.private;
-        let secrets = (ports.secrets)();
-        let blobs = &Guarded { blobs, secrets: &secrets };
         let index = {
             if let Err(error) = std::fs::create_dir_all(private) {
                 tracing::warn!(%error, "the private folder can't be made; folders will be read again");

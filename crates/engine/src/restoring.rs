@@ -5,7 +5,7 @@
 //! in the list, so nothing of a person's is lost however the restore ends.
 
 use crate::actor::CommandFailure;
-use crate::blobs::Blobs;
+use crate::blobs::blobs;
 use crate::decide::{CommandError, Restore};
 use crate::ledger::Ledger;
 use crate::shared::Shared;
@@ -31,7 +31,7 @@ pub(crate) fn work_out(
     let ledger = Ledger::read(&shared.store, session).map_err(|error| unreadable(&error))?;
     let root = state.session.as_ref().map(|session| session.root.clone()).unwrap_or_default();
     let place = open(shared, &root)?;
-    let blobs = Blobs(shared.store.clone());
+    let blobs = blobs(shared);
     let net = ledger.net(&scope);
     let force = match overwrite.is_empty() {
         true => Force::Nothing,

@@ -8,6 +8,7 @@
 use crate::redact::{HoldsSecret, Needles};
 use domain::digest::Digest;
 use std::io;
+use std::sync::Arc;
 
 /// Takes and gives back content by digest.
 pub trait BlobSink: Send + Sync {
@@ -71,14 +72,14 @@ pub trait BlobSink: Send + Sync {
 }
 
 /// Blobs that take no content with a registered secret in it.
-pub struct Guarded<'a> {
+pub struct Guarded<B> {
     /// Where content goes.
-    pub blobs: &'a dyn BlobSink,
+    pub blobs: B,
     /// The secrets.
-    pub secrets: &'a Needles,
+    pub secrets: Arc<Needles>,
 }
 
-impl Guarded<'_> {
+impl<B: BlobSink> Guarded<B> {
     fn through<T>(
         &self,
         from: &mut dyn io::Read,
@@ -90,7 +91,7 @@ impl Guarded<'_> {
     }
 }
 
-impl BlobSink for Guarded<'_> {
+impl<B: BlobSink> BlobSink for Guarded<B> {
     fn put(&self, mut bytes: &[u8]) -> io::Result<Digest> {
         self.put_stream(&mut bytes)
     }

@@ -100,6 +100,7 @@ export const undo = {
     not_empty: 'the folder holds something else now',
     blocked: 'something else stands there now',
     unreadable: 'it can’t be read',
+    holds_key: 'it holds one of your keys, which are never copied',
     special: 'it isn’t an ordinary file',
     own: 'it belongs to Daybook itself',
     failed: 'it couldn’t be written',

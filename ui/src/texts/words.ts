@@ -190,6 +190,7 @@ export function keptWords(why: string, t: Texts): string {
     case 'not_empty':
     case 'blocked':
     case 'unreadable':
+    case 'holds_key':
     case 'special':
     case 'own':
     case 'failed':

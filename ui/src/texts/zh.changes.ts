@@ -95,6 +95,7 @@ export const undo: Texts['undo'] = {
     not_empty: '文件夹里现在有别的内容',
     blocked: '那里现在有别的内容',
     unreadable: '无法读取',
+    holds_key: '里面有你的密钥，密钥不会被复制',
     special: '不是普通文件',
     own: '属于 Daybook 自己',
     failed: '无法写入',

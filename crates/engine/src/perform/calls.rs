@@ -3,7 +3,7 @@
 //! A clearance made by judging stays in memory until its call starts; a process that dies takes it along, and the call is
 //! judged again.
 
-use crate::blobs::Blobs;
+use crate::blobs::blobs;
 use crate::decide::{Judged, Op};
 use crate::folders::Lease;
 use crate::input::{Finished, FinishedEnd, Input};
@@ -344,7 +344,7 @@ fn ctx(
     })?;
     Ok(Ctx {
         place: Arc::new(place),
-        blobs: Arc::new(Blobs(shared.store.clone())),
+        blobs: Arc::new(blobs(shared)),
         launcher: Arc::clone(&shared.ports.launcher),
         bin: shared.ports.bin.clone(),
         private: shared.ports.private.join(session.as_str()).join(call.as_str()),

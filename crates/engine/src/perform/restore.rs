@@ -2,7 +2,7 @@
 //!
 //! Invariant: running it again after a crash finishes it, changes nothing twice and tells the same.
 
-use crate::blobs::Blobs;
+use crate::blobs::blobs;
 use crate::decide::Op;
 use crate::input::{Input, Restored};
 use crate::ledger;
@@ -60,7 +60,7 @@ fn all(shared: &Shared, root: &str, restoring: &Restoring) -> Result<Restored, T
     let missing =
         |error: String| ToolError { code: "content/missing".to_owned(), message: error, suggestion: None };
     let place = open(shared, root).map_err(on_record)?;
-    let blobs = Blobs(shared.store.clone());
+    let blobs = blobs(shared);
     let bytes = Reader::blob(&shared.store, &restoring.steps).map_err(|error| missing(error.to_string()))?;
     let steps = ledger::list(&bytes).map_err(|error| missing(error.to_string()))?;
     let done = carry_out(&place, &blobs, &steps).map_err(|error| on_record(of_restore(&error)))?;

@@ -3,7 +3,7 @@
 //! A **tree** is a revision's name. Invariants: such a call has a tree from before its start in the log, so that what it
 //! did can be told and taken back even after a crash; it runs while its session holds the folder.
 
-use crate::blobs::Blobs;
+use crate::blobs::blobs;
 use crate::decide::Look;
 use crate::input::Finished;
 use crate::perform::Ready;
@@ -41,7 +41,7 @@ pub(crate) fn cover(
     facts: &mut Facts,
     cancel: &CancellationToken,
 ) -> Option<Digest> {
-    let blobs = Blobs(shared.store.clone());
+    let blobs = blobs(shared);
     match shared.folders.revision(place, &blobs, &shared.ports, cancel) {
         Ok(taken) => {
             let left_out = taken.left_out;
@@ -118,7 +118,7 @@ async fn differs(shared: &Arc<Shared>, place: &Arc<Place>, before: Digest) -> Op
 
 /// What is different in the folder since a tree was taken; `None` where that can't be told.
 fn since(shared: &Shared, place: &Place, before: &Digest) -> Option<Vec<Effect>> {
-    let blobs = Blobs(shared.store.clone());
+    let blobs = blobs(shared);
     let never = CancellationToken::new();
     let told = shared
         .folders
@@ -153,7 +153,7 @@ pub(crate) async fn look(shared: &Arc<Shared>, state: &Arc<State>) -> BTreeMap<C
             let look = match (recovery, tree) {
                 (_, Some(tree)) => {
                     let differs = since(&shared, &place, tree)?;
-                    Look::Differs(bounded_changes(differs, &Blobs(shared.store.clone())))
+                    Look::Differs(bounded_changes(differs, &blobs(&shared)))
                 }
                 (Recovery::Reconcile { operation }, None) => asked(&shared, &place, operation)?,
                 (Recovery::Manual | Recovery::Idempotent { .. }, None) => return None,

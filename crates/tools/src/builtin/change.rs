@@ -3,7 +3,7 @@
 //! Both plans must agree on what was there and on what will be there; if the file changed in between, the call fails
 //! instead of doing something nobody saw. Invariant: each change leaves an effect with the content before and after.
 
-use crate::blob::BlobSink;
+use crate::blob::{BlobSink, holds_secret};
 use crate::call::Surveyed;
 use crate::clear::Cleared;
 use crate::path::{RelPath, shown};
@@ -17,6 +17,7 @@ use domain::digest::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::io;
 
 /// What a write or edit will do.
 pub(super) struct Change {
@@ -62,6 +63,20 @@ pub enum Settled {
     Unclear,
 }
 
+/// Why a change isn't made: without both contents on record it couldn't be shown or taken back.
+fn unkept(which: &str, error: &io::Error) -> ToolError {
+    if holds_secret(error) {
+        return failed(
+            "file/holds_key",
+            format!(
+                "the {which} content holds a key that is registered in Daybook; no copy of it may be kept, so this file isn't changed"
+            ),
+            "Ask the person to make this change themselves.",
+        );
+    }
+    failed("runtime/io", format!("the {which} content couldn't be kept: {}", crate::tool::bare(error)), "")
+}
+
 impl Change {
     fn before(&self) -> Option<Digest> {
         self.target.current.as_ref().map(|current| current.digest)
@@ -77,22 +92,10 @@ impl Change {
     pub(super) fn surveyed(&self, act: Act, ctx: &Ctx) -> Result<Surveyed, ToolError> {
         let blobs: &dyn BlobSink = &*ctx.blobs;
         let missing = missing_folders(&ctx.place, &self.target.real);
-        let proposed = blobs.put(&self.after).map_err(|error| {
-            failed(
-                "runtime/io",
-                format!("the new content couldn't be kept: {}", crate::tool::bare(&error)),
-                "",
-            )
-        })?;
+        let proposed = blobs.put(&self.after).map_err(|error| unkept("new", &error))?;
         // The old content too, so that the difference can be shown from the record alone, now and later.
         if let Some(current) = &self.target.current {
-            blobs.put(&current.bytes).map_err(|error| {
-                failed(
-                    "runtime/io",
-                    format!("the old content couldn't be kept: {}", crate::tool::bare(&error)),
-                    "",
-                )
-            })?;
+            blobs.put(&current.bytes).map_err(|error| unkept("old", &error))?;
         }
         let real = self.target.real.to_string();
         let names = self.reached.names();

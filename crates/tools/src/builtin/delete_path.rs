@@ -6,6 +6,7 @@
 use super::change::deletion;
 use super::trash::{self, Kept};
 use super::{blocking, near, object};
+use crate::blob::holds_secret;
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::path::{RelPath, is_protected, shown};
@@ -154,6 +155,19 @@ impl Doomed {
         self.parts.iter().map(|part| json!(part.path.as_str()).to_string().len() + LISTED_EACH).sum()
     }
 
+    /// Does a file of it hold a registered key? Of that no copy is kept, so only the trash has it then.
+    fn holds_key(&self, ctx: &Ctx) -> bool {
+        let files = self.parts.iter().filter(|part| part.kind == Kind::File);
+        files.map(|part| &part.path).any(|path| {
+            let parent = ctx.place.parent_of(path);
+            let file = parent.and_then(|dir| open_in(&dir, path.name(), FollowSymlinks::No));
+            file.is_ok_and(|mut file| {
+                let mut watched = ctx.secrets.watch(&mut file);
+                io::copy(&mut watched, &mut io::sink()).is_ok() && watched.found()
+            })
+        })
+    }
+
     fn surveyed(&self, ctx: &Ctx) -> Surveyed {
         let path = self.path.to_string();
         let kind = match self.kind {
@@ -171,7 +185,7 @@ impl Doomed {
             ("to".to_owned(), if ctx.bin == Bin::Blobs { "kept" } else { "trash" }.to_owned()),
         ]);
         let kept = self.bytes <= ctx.limits.file_bytes;
-        let whole = kept && (self.kind == Kind::File || ctx.bin == Bin::Blobs);
+        let whole = kept && !self.holds_key(ctx) && (self.kind == Kind::File || ctx.bin == Bin::Blobs);
         let facts = Facts {
             act: Act::Delete,
             exact: path.clone(),
@@ -217,7 +231,7 @@ impl Doomed {
             }
             (Kept::No, None) => {
                 let message = format!(
-                    "{name} is too large to keep a copy of, and there is no trash to put it in; nothing was deleted"
+                    "{name} is too large to keep a copy of or holds a registered key, and there is no trash to put it in; nothing was deleted"
                 );
                 return Err(failed(
                     "delete/too_large",
@@ -249,8 +263,6 @@ impl Doomed {
         for part in &self.parts {
             let dir =
                 ctx.place.parent_of(&part.path).map_err(|error| io_failed("keep", &part.path, &error))?;
-            let keep =
-                |bytes: &[u8]| ctx.blobs.put(bytes).map_err(|error| fault("keeping the content", &error));
             match part.kind {
                 Kind::File => {
                     let bytes = content(&dir, part.path.name(), ctx.limits.file_bytes);
@@ -259,7 +271,12 @@ impl Doomed {
                         added: 0,
                         removed: u32::try_from(text.body.lines().count()).unwrap_or(u32::MAX),
                     });
-                    let content = keep(&bytes)?;
+                    let content = match ctx.blobs.put(&bytes) {
+                        Ok(content) => content,
+                        // No copy of a key is kept; only the trash takes the file then.
+                        Err(error) if holds_secret(&error) => return Ok(None),
+                        Err(error) => return Err(fault("keeping the content", &error)),
+                    };
                     let file = Entry::File { content, bytes: bytes.len() as u64, mode: part.mode };
                     effects.push(gone(&part.path, Some(file), lines));
                 }

@@ -26,13 +26,15 @@ pub(super) enum Now {
     /// A pipe, socket or device.
     Special,
     Unreadable,
+    /// A file with a registered key in it, which is kept nowhere.
+    HoldsKey,
 }
 
 impl Now {
     pub(super) fn entry(&self) -> Option<&Entry> {
         match self {
             Self::Is { entry, .. } => Some(entry),
-            Self::Nothing | Self::Special | Self::Unreadable => None,
+            Self::Nothing | Self::Special | Self::Unreadable | Self::HoldsKey => None,
         }
     }
 }
@@ -65,6 +67,7 @@ pub(super) fn look(dir: &Dir, name: &str, blobs: &dyn BlobSink) -> io::Result<No
         }
         Ok(Read1::Gone) => Ok(Now::Nothing),
         Ok(Read1::LeftOut { why: Why::Special, .. }) => Ok(Now::Special),
+        Ok(Read1::LeftOut { why: Why::Secret, .. }) => Ok(Now::HoldsKey),
         Ok(Read1::LeftOut { .. }) | Err(Failed::Cancelled) => Ok(Now::Unreadable),
         Err(Failed::Blobs(error)) => Err(error),
     }

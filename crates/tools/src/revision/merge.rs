@@ -5,7 +5,7 @@
 use super::look::Hashing;
 use super::plan::now;
 use super::restore::RestoreError;
-use crate::blob::BlobSink;
+use crate::blob::{BlobSink, holds_secret};
 use crate::place::Place;
 use crate::text::Text;
 use domain::call::{Effect, Entry};
@@ -70,7 +70,11 @@ pub(super) fn merged(
     let Some(Entry::File { mode, .. }) = &present else { return Ok(None) };
     let Some(content) = sides(place, blobs, effect)?.merged else { return Ok(None) };
     let bytes = content.len() as u64;
-    let content = blobs.put(&content).map_err(RestoreError::Blobs)?;
+    let content = match blobs.put(&content) {
+        Ok(content) => content,
+        Err(error) if holds_secret(&error) => return Ok(None),
+        Err(error) => return Err(RestoreError::Blobs(error)),
+    };
     let before = Some(Entry::File { content, bytes, mode: *mode });
     Ok(Some(Effect { path: effect.path.clone(), before, after: present, lines: None, kept_in: None }))
 }

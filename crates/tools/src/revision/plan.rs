@@ -82,6 +82,8 @@ pub enum Hindrance {
     },
     /// It can't be read, so nobody knows whether it is as expected.
     Unreadable,
+    /// A file with a registered key in it stands there, of which no copy is kept.
+    HoldsKey,
     /// A pipe, socket or device stands there.
     Special,
     /// It belongs to Daybook itself.
@@ -102,6 +104,7 @@ impl Hindrance {
             Self::NotEmpty { .. } => "not_empty",
             Self::Blocked { .. } => "blocked",
             Self::Unreadable => "unreadable",
+            Self::HoldsKey => "holds_key",
             Self::Special => "special",
             Self::Own => "own",
             Self::Failed { .. } => "failed",
@@ -225,6 +228,7 @@ pub(super) fn judge(effect: &Effect, now: &Now, forced: bool) -> State {
     match now {
         Now::Special => State::Kept { why: Hindrance::Special },
         Now::Unreadable => State::Kept { why: Hindrance::Unreadable },
+        Now::HoldsKey => State::Kept { why: Hindrance::HoldsKey },
         Now::Nothing | Now::Is { .. } => {
             let entry = now.entry();
             match () {
