@@ -20,6 +20,7 @@ globalThis.matchMedia ??= (query: string) =>
     removeListener: () => {},
   }) as MediaQueryList;
 Element.prototype.scrollIntoView ??= () => {};
+Element.prototype.scrollTo ??= () => {};
 HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement) {
   this.open = true;
 };

@@ -95,6 +95,29 @@ test('a session chosen in a notification of the system is opened, wherever the p
   expect(opened.map((command) => command.args.session)).toEqual(['ses_work', 'ses_work']);
 });
 
+test('r_inb_10_words_in_the_composer_reach_what_waits_for_the_person', async () => {
+  const goes = [
+    ['ses_question', 'Send as the answer', { name: 'answer', text: 'Only the marked ones' }],
+    ['ses_approval', 'Don’t allow, and say this', { name: 'refuse', why: 'Only the marked ones' }],
+  ] as const;
+  for (const [id, button, sent] of goes) {
+    const fake = backend();
+    const { unmount } = render(App, { backend: fake });
+    await screen.findByRole('navigation', { name: 'Projects and sessions' });
+    fake.announce({ kind: 'session_chosen', session: id });
+    await screen.findByPlaceholderText(/^(Answer the question|Say what to do instead)/);
+    const field = screen.getByRole('textbox', { name: 'Message' });
+    await userEvent.type(field, 'Only the marked ones');
+    await screen.findByRole('button', { name: button });
+    await userEvent.type(field, '{Enter}');
+    const { name, ...args } = sent;
+    expect(fake.asked.find((command) => command.name === name)).toMatchObject({ args });
+    expect(fake.asked.map((command) => command.name)).not.toContain('send');
+    await waitFor(() => expect(field).toHaveValue(''));
+    unmount();
+  }
+});
+
 test('the tour says that no AI is involved, and begins with a button', async () => {
   const fake = backend({ summaries: [] });
   render(App, { backend: fake });

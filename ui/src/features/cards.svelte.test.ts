@@ -116,6 +116,21 @@ test('r_inb_13_a_message_held_back_by_a_stop_says_so_and_can_be_sent', async () 
   expect(onremove).not.toHaveBeenCalled();
 });
 
+test('a message that waits behind something asked says so', () => {
+  const message = { id: 'm', text: 'x', held: false, time: 0 } as const;
+  const handlers = { onsend: () => undefined, onremove: () => undefined };
+  const said = (part: { intent: 'steer' | 'follow_up'; held?: boolean }) => {
+    const props = { t: en, message: { ...message, ...part }, asked: true, ...handlers };
+    const { container, unmount } = render(WaitingMessage, props);
+    const words = container.querySelector('.foot')?.textContent.trim();
+    unmount();
+    return words;
+  };
+  expect(said({ intent: 'steer' })).toMatch(/^Will be read once you answered above/);
+  expect(said({ intent: 'follow_up' })).toMatch(/^Will be read when this is done/);
+  expect(said({ intent: 'steer', held: true })).toMatch(/^Waits since you stopped/);
+});
+
 test('r_inb_03_a_waiting_message_says_when_it_is_read_and_can_be_taken_back', async () => {
   const onremove = vi.fn();
   const message = { id: 'm', text: 'Wider please', intent: 'steer', held: false, time: 0 } as const;

@@ -215,7 +215,19 @@ export const en = {
     message: 'Message',
     start: 'Say what you want done…',
     steer: 'Add something, or change direction…',
-    reply: 'Reply, or say what to do instead…',
+    replies: {
+      answer: {
+        hint: 'Answer the question…',
+        note: 'Answers the question above',
+        send: 'Send as the answer',
+      },
+      refuse: {
+        hint: 'Say what to do instead (this doesn’t allow the step)…',
+        note: 'Doesn’t allow the step, and says why',
+        send: 'Don’t allow, and say this',
+      },
+      wait: { hint: 'Answer above first, or add something…' },
+    },
     send: 'Send',
     stop: 'Stop',
     intent: 'When to read it',
@@ -240,6 +252,7 @@ export const en = {
   },
   waiting: {
     steer: 'Will be read before the next step',
+    asked: 'Will be read once you answered above',
     followUp: 'Will be read when this is done',
     held: 'Waits since you stopped; goes with your next message',
     send: 'Send now',

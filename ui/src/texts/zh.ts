@@ -212,7 +212,15 @@ export const zh: Texts = {
     message: '消息',
     start: '说说想做什么…',
     steer: '补充说明，或换个方向…',
-    reply: '回复，或说说换种做法…',
+    replies: {
+      answer: { hint: '回答上面的问题…', note: '作为对上面问题的回答', send: '作为回答发送' },
+      refuse: {
+        hint: '说说该怎么做（不会允许这一步）…',
+        note: '不允许这一步，并说明原因',
+        send: '不允许，并这样说',
+      },
+      wait: { hint: '请先回答上面，也可以补充…' },
+    },
     send: '发送',
     stop: '停止',
     intent: '什么时候读到',
@@ -237,6 +245,7 @@ export const zh: Texts = {
   },
   waiting: {
     steer: '会在下一步之前读到',
+    asked: '你回答上面之后就会读到',
     followUp: '会在这件事做完以后读到',
     held: '你停止后一直等着，会随你的下一条消息一起读到',
     send: '现在发送',

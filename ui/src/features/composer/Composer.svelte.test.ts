@@ -1,8 +1,9 @@
 // What is sent and when: Enter sends, an input method's Enter doesn't, words stay until they are on the record.
 import { createEvent, fireEvent, render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { createRawSnippet } from 'svelte';
+import { createRawSnippet, flushSync } from 'svelte';
 import { expect, test, vi } from 'vitest';
+import { MESSAGE, type Reply } from '../../state/reply';
 import { en } from '../../texts/en';
 import Composer from './Composer.svelte';
 
@@ -61,7 +62,7 @@ test('Enter sends, Shift Enter begins a new line', async () => {
   expect(onsend).not.toHaveBeenCalled();
   expect(field).toHaveValue('one\ntwo');
   await userEvent.type(field, '{Enter}');
-  expect(onsend).toHaveBeenCalledExactlyOnceWith('one\ntwo', 'steer');
+  expect(onsend).toHaveBeenCalledExactlyOnceWith('one\ntwo', 'steer', MESSAGE);
   expect(field).toHaveValue('');
 });
 
@@ -78,7 +79,7 @@ test('d06_the_enter_that_commits_is_not_sent_and_the_next_one_sends_once', async
     expect(onsend, name).not.toHaveBeenCalled();
     expect(field, name).toHaveValue('你好');
     await press(field, { at: 1_500 });
-    expect(onsend, name).toHaveBeenCalledExactlyOnceWith('你好', 'steer');
+    expect(onsend, name).toHaveBeenCalledExactlyOnceWith('你好', 'steer', MESSAGE);
     document.body.innerHTML = '';
   }
 });
@@ -107,7 +108,7 @@ test('r_inb_03_while_work_goes_on_the_person_chooses_when_it_is_read', async () 
   await userEvent.type(field, 'later');
   await userEvent.click(screen.getByRole('button', { name: 'After this is done' }));
   await userEvent.click(screen.getByRole('button', { name: 'Send' }));
-  expect(onsend).toHaveBeenCalledExactlyOnceWith('later', 'follow_up');
+  expect(onsend).toHaveBeenCalledExactlyOnceWith('later', 'follow_up', MESSAGE);
   await userEvent.click(screen.getByRole('button', { name: /Stop/ }));
   expect(onstop).toHaveBeenCalledTimes(1);
 });
@@ -124,4 +125,62 @@ test('every keystroke is kept as a draft', async () => {
   expect(field).toHaveValue('half');
   await userEvent.type(field, '!');
   expect(ondraft).toHaveBeenLastCalledWith('half!');
+});
+
+/** A composer for a reply, on a clock of its own. */
+function replying(reply: Reply, part: Partial<Props> = {}) {
+  let now = 0;
+  let due: (() => void)[] = [];
+  const timing: Props['timing'] = { now: () => now, after: (_ms, run) => (due.push(run), () => {}) };
+  const pass = (ms: number) => {
+    now += ms;
+    const ready = due;
+    due = [];
+    for (const run of ready) run();
+    flushSync();
+  };
+  return { ...show({ needsYou: true, first: false, reply, timing, ...part }), pass };
+}
+
+test('r_inb_10_while_a_question_waits_enter_answers_it', async () => {
+  const { field, onsend, pass } = replying({ kind: 'answer', id: 'q' });
+  expect(field).toHaveAttribute('placeholder', 'Answer the question…');
+  pass(600);
+  await userEvent.type(field, 'Red');
+  expect(screen.getByText('Answers the question above')).toBeVisible();
+  expect(screen.queryByRole('group', { name: 'When to read it' })).toBeNull();
+  await userEvent.type(field, '{Enter}');
+  expect(onsend).toHaveBeenCalledExactlyOnceWith('Red', 'steer', { kind: 'answer', id: 'q' });
+  expect(field).toHaveValue('');
+});
+
+test('while a request waits words are a no with a reason, and it says so before they are sent', async () => {
+  const { field, onsend, pass } = replying({ kind: 'refuse', id: 'apr' });
+  expect(field).toHaveAttribute('placeholder', expect.stringContaining('this doesn’t allow the step'));
+  pass(600);
+  await userEvent.type(field, 'yes');
+  expect(screen.getByText('Doesn’t allow the step, and says why')).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: 'Don’t allow, and say this' }));
+  expect(onsend).toHaveBeenCalledExactlyOnceWith('yes', 'steer', { kind: 'refuse', id: 'apr' });
+});
+
+test('a24_what_begins_to_wait_under_the_typing_hand_does_not_take_the_words', async () => {
+  for (const reply of [
+    { kind: 'answer', id: 'q' },
+    { kind: 'refuse', id: 'apr' },
+  ] as const) {
+    const { field, onsend, pass } = replying(reply);
+    pass(599);
+    await userEvent.type(field, 'also the footer{Enter}');
+    const waits = { kind: 'message', waits: true };
+    expect(onsend).toHaveBeenCalledExactlyOnceWith('also the footer', 'steer', waits);
+    document.body.innerHTML = '';
+  }
+});
+
+test('where words cannot be the answer they are a message, and it says what comes first', async () => {
+  const { field, onsend } = replying({ kind: 'message', waits: true });
+  expect(field).toHaveAttribute('placeholder', 'Answer above first, or add something…');
+  await userEvent.type(field, 'use the other one{Enter}');
+  expect(onsend.mock.lastCall?.[2]).toEqual({ kind: 'message', waits: true });
 });
