@@ -118,6 +118,21 @@ test('r_inb_10_words_in_the_composer_reach_what_waits_for_the_person', async () 
   }
 });
 
+test('d04_nothing_turns_while_everything_waits_for_the_person', async () => {
+  const fake = backend();
+  const { container } = render(App, { backend: fake });
+  await screen.findByRole('navigation', { name: 'Projects and sessions' });
+  fake.announce({ kind: 'session_chosen', session: 'ses_approval' });
+  await screen.findByPlaceholderText(/^Say what to do instead/);
+  const turning = () => [...container.querySelectorAll('main .mark.working, aside .mark.working')];
+  const current = container.querySelector('[aria-current=step] [role=img]');
+  expect(current).toHaveAttribute('aria-label', 'Needs you');
+  expect(turning()).toEqual([]);
+  await userEvent.click(screen.getByRole('button', { name: 'Hide plan and changes' }));
+  expect(screen.getByText('Step 3 of 6')).toBeVisible();
+  expect(turning()).toEqual([]);
+});
+
 test('the tour says that no AI is involved, and begins with a button', async () => {
   const fake = backend({ summaries: [] });
   render(App, { backend: fake });
