@@ -4,6 +4,8 @@ import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import { call } from '../protocol/fake/make';
 import type { QuestionView } from '../protocol/generated/QuestionView';
+import type { Resolution } from '../protocol/generated/Resolution';
+import { findingsOf } from '../state/told';
 import { en } from '../texts/en';
 import { zh } from '../texts/zh';
 import Said from './conversation/Said.svelte';
@@ -12,6 +14,7 @@ import TourEnd from './conversation/TourEnd.svelte';
 import TurnEnd from './conversation/TurnEnd.svelte';
 import WaitingMessage from './conversation/WaitingMessage.svelte';
 import PlanTab from './plan/PlanTab.svelte';
+import ProjectGroup from './sidebar/ProjectGroup.svelte';
 import QuestionCard from './question/QuestionCard.svelte';
 import UnknownCard from './unknown/UnknownCard.svelte';
 
@@ -217,6 +220,43 @@ test('a very long message shows its beginning and the rest on request', async ()
   expect(document.body.textContent?.length).toBeLessThan(5_000);
   await userEvent.click(screen.getByRole('button', { name: 'Show more' }));
   expect(document.body.textContent?.length).toBeGreaterThan(99_000);
+});
+
+test('an outcome that was asked about is marked as waiting only until it is answered', () => {
+  const lost = call('c', 'run_command', { command: './publish.sh' }, { state: 'unknown' });
+  const markOf = (resolution: Resolution | null) => {
+    const cells = [{ body: { kind: 'unknown', call: lost, evidence: {}, resolution } as const }];
+    const { container, unmount } = render(Steps, {
+      t: en,
+      calls: [lost],
+      findings: findingsOf(cells, [lost]),
+    });
+    const mark = container.querySelector('summary [role=img]')?.getAttribute('aria-label');
+    unmount();
+    return mark;
+  };
+  expect(markOf(null)).toBe('Needs you');
+  expect(markOf('done')).toBe('Done');
+  expect(markOf('again')).toBe('Stopped');
+  expect(markOf('skip')).toBe('Stopped');
+});
+
+test('the list marks how a session stands, one that was stopped too', () => {
+  const folder = { id: 'f', name: 'Site', place: '~', exists: true };
+  const line = { folder, updated: 0, needs_you: 0, tour: false };
+  const states = ['idle', 'stopped', 'failed', 'needs_you', 'working'];
+  const sessions = states.map((state) => ({ ...line, id: state, title: state, state }));
+  const project = { folder, sessions };
+  render(ProjectGroup, { t: en, project, open: null, now: 0, onsession: () => undefined });
+  const marks = screen.getAllByRole('listitem').map((item) => item.querySelector('[role=img]'));
+  expect(marks.map((mark) => mark?.getAttribute('aria-label'))).toEqual([
+    'Done',
+    'Stopped',
+    'Failed',
+    'Needs you',
+    'Working',
+  ]);
+  expect(marks[1]).toHaveClass('stopped');
 });
 
 test('r_pln_05_the_plan_marks_what_is_done_what_is_now_and_what_is_not', () => {

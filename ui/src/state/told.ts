@@ -1,16 +1,20 @@
 // What an entry beside it tells already, so that nothing stands twice in the conversation.
 //
 // A request that was answered is told by the row of its call; a failed attempt by the failed end right after it. Both
-// stay on the record. Pure; looks at near neighbours only, so a long conversation costs nothing.
+// stay on the record. Pure; looks at near neighbours only, so a long conversation costs nothing, except where an outcome
+// isn't known.
 import type { ApprovalState } from '../protocol/generated/ApprovalState';
 import type { CallView } from '../protocol/generated/CallView';
 import type { EntryBody } from '../protocol/generated/EntryBody';
+import type { Resolution } from '../protocol/generated/Resolution';
 import { groupCalls } from './calls';
 
 interface Told {
   readonly body: EntryBody;
 }
 export type Decisions = ReadonlyMap<string, ApprovalState>;
+/** What the person found about calls whose outcome wasn't known. */
+export type Findings = ReadonlyMap<string, Resolution>;
 
 /** Entries looked at on either side: more requests than one step can have calls. */
 const NEAR = 64;
@@ -23,6 +27,17 @@ export function decisionsAfter(cells: readonly Told[], index: number): Decisions
     const { call, state } = body.approval;
     if (settled(state)) found.set(call, state);
   }
+  return found;
+}
+
+/** What was found about these calls; they may have been asked about long after, so all of the conversation is looked at. */
+export function findingsOf(cells: readonly Told[], calls: readonly CallView[]): Findings {
+  const found = new Map<string, Resolution>();
+  const lost = new Set(calls.filter((call) => call.state === 'unknown').map((call) => call.id));
+  if (lost.size === 0) return found;
+  for (const { body } of cells)
+    if (body.kind === 'unknown' && body.resolution !== null && lost.has(body.call.id))
+      found.set(body.call.id, body.resolution);
   return found;
 }
 
