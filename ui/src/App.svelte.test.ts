@@ -70,6 +70,35 @@ test('choosing a folder begins a session in it with the chosen mode and model', 
   });
 });
 
+test('where a session begins the composer has the focus, and an empty one is stayed in', async () => {
+  const fake = backend({ summaries: [] });
+  render(App, { backend: fake });
+  await userEvent.click(await screen.findByRole('button', { name: 'Choose a folder…' }));
+  const field = () => screen.getByRole('textbox', { name: 'Message' });
+  const created = () => fake.asked.filter((command) => command.name === 'create_session').length;
+  await waitFor(() => expect(field()).toHaveFocus());
+  await userEvent.click(screen.getByRole('button', { name: 'New session' }));
+  await waitFor(() => expect(field()).toHaveFocus());
+  field().blur();
+  await userEvent.keyboard('{Control>}n{/Control}');
+  await waitFor(() => expect(field()).toHaveFocus());
+  expect(created()).toBe(1);
+  // From the settings it leads back, and out of what fills the window.
+  await userEvent.keyboard('{Control>}{Shift>}[KeyM]{/Shift}{/Control}');
+  expect(screen.queryByRole('textbox', { name: 'Message' })).toBeNull();
+  await userEvent.click(screen.getByRole('button', { name: 'Settings' }));
+  await userEvent.keyboard('{Control>}n{/Control}');
+  await waitFor(() => expect(field()).toHaveFocus());
+  expect(created()).toBe(1);
+  // Once something was said a new one is made.
+  await userEvent.type(field(), 'Tidy up{Enter}');
+  await screen.findByPlaceholderText(/^Say what to do instead/);
+  await userEvent.keyboard('{Control>}n{/Control}');
+  await screen.findByText('What would you like done?');
+  await waitFor(() => expect(field()).toHaveFocus());
+  expect(created()).toBe(2);
+});
+
 test('a dropped folder begins a session; anything else is refused in words', async () => {
   const fake = backend({ summaries: [] });
   render(App, { backend: fake });

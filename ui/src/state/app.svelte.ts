@@ -39,6 +39,8 @@ export class App {
   /** Name of something dropped that isn't a folder. */
   dropRefused: string | null = $state(null);
   started = $state(false);
+  /** The session whose composer is to take the focus, until it did. */
+  wanted: string | null = $state(null);
   platform = $derived(this.info?.platform ?? 'linux');
   #stop: (() => void) | null = null;
 
@@ -68,6 +70,7 @@ export class App {
   stop(): void {
     this.#stop?.();
     this.live?.close();
+    this.undoing?.stop();
   }
 
   async chooseFolder(): Promise<void> {
@@ -138,11 +141,19 @@ export class App {
     }
   }
 
+  /** A session in the folder to say something in: the one that is open, where nothing was said yet, or a new one. */
   async #begin(folder: Folder): Promise<void> {
+    const fold = this.live?.fold;
+    if (fold && !fold.tour && fold.folder.id === folder.id && fold.untouched) {
+      this.openSession(fold.id);
+      this.wanted = fold.id;
+      return;
+    }
     const { mode, model } = this.settings.value;
     const args = { folder: folder.id, mode, model };
     const { session } = await ask(this.backend, { name: 'create_session', args }, 'created');
     this.openSession(session);
+    this.wanted = session;
   }
 
   async #loadFolders(): Promise<void> {

@@ -86,6 +86,11 @@ export class SessionFold {
     this.seq = seq;
   }
 
+  /** Was nothing said in it yet? */
+  get untouched(): boolean {
+    return this.cells.length === 0 && this.waiting.length === 0 && this.readOnly === null;
+  }
+
   cell(key: string): Cell | undefined {
     return this.#byKey.get(key);
   }
