@@ -1,5 +1,5 @@
 // The page as a whole over the stand-in: start, open, say, answer, look at settings, and hold what breaks.
-import { render, screen, waitFor, within } from '@testing-library/svelte';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import App from './App.svelte';
@@ -110,6 +110,30 @@ test('a dropped folder begins a session; anything else is refused in words', asy
   fake.announce({ kind: 'folder_dropped', folder });
   await screen.findByText('What would you like done?');
   expect(fake.asked.at(-2)).toMatchObject({ name: 'create_session', args: { folder: 'fol_1' } });
+});
+
+test('what cannot be taken is refused where the person is, and a folder is taken from there', async () => {
+  const fake = backend();
+  render(App, { backend: fake });
+  const field = await screen.findByRole('textbox', { name: 'Message' });
+  fake.announce({ kind: 'drop_refused', name: 'notes.txt' });
+  expect(await screen.findByText(/“notes.txt” isn’t a folder/)).toBeVisible();
+  expect(field).toBeVisible();
+  expect(screen.queryByRole('heading', { name: 'Drop a project folder here.' })).toBeNull();
+  await userEvent.click(screen.getByRole('button', { name: 'Close' }));
+  expect(screen.queryByText(/isn’t a folder/)).toBeNull();
+  // Over a session it shows that it would be taken; text on its way within the page isn't meant.
+  const drag = (type: string, types: string[]) =>
+    fireEvent(
+      window,
+      Object.assign(new Event(type, { cancelable: true }), { dataTransfer: { types }, relatedTarget: null }),
+    );
+  await drag('dragenter', ['text/plain']);
+  expect(screen.queryByText('Drop a folder to begin something in it')).toBeNull();
+  await drag('dragenter', ['Files']);
+  expect(screen.getByText('Drop a folder to begin something in it')).toBeVisible();
+  await drag('dragleave', ['Files']);
+  expect(screen.queryByText('Drop a folder to begin something in it')).toBeNull();
 });
 
 test('a session chosen in a notification of the system is opened, wherever the person was', async () => {

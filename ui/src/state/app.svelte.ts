@@ -171,7 +171,6 @@ export class App {
           break;
         case 'drop_refused':
           this.dropRefused = notification.name;
-          this.goWelcome();
           break;
         case 'session_chosen':
           this.openSession(notification.session);

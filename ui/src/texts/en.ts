@@ -95,6 +95,7 @@ export const en = {
     closePanel: 'Close panel',
     grow: 'Show in the whole window',
     shrink: 'Back to the conversation',
+    dropHere: 'Drop a folder to begin something in it',
     latest: 'Jump to latest',
     empty: 'What would you like done?',
     emptyText: 'Say it in your own words. You will be asked before anything risky.',
