@@ -136,6 +136,15 @@ test('what cannot be taken is refused where the person is, and a folder is taken
   expect(screen.queryByText('Drop a folder to begin something in it')).toBeNull();
 });
 
+test('a press with the other button brings up no menu that belongs to a browser', async () => {
+  render(App, { backend: backend() });
+  const field = await screen.findByRole('textbox', { name: 'Message' });
+  // False: it was prevented.
+  expect(await fireEvent.contextMenu(screen.getByRole('log'))).toBe(false);
+  expect(await fireEvent.contextMenu(screen.getByRole('button', { name: 'Settings' }))).toBe(false);
+  expect(await fireEvent.contextMenu(field)).toBe(true);
+});
+
 test('a session chosen in a notification of the system is opened, wherever the person was', async () => {
   const fake = backend();
   render(App, { backend: fake });
