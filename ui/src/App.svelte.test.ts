@@ -7,6 +7,7 @@ import { FakeBackend, type World } from './protocol/fake/fake';
 import { sampleWorld } from './protocol/fake/sample';
 import { story } from './protocol/fake/story';
 import { en, zh } from './protocol/fake/words';
+import { NEWS_MS } from './state/undoing.svelte';
 
 const NOW = Date.UTC(2026, 10, 29, 9, 41);
 
@@ -372,4 +373,39 @@ test('r_undo_a_session_goes_back_only_after_a_look', async () => {
   await userEvent.click(within(sheet).getByRole('button', { name: 'Undo 9 files' }));
   expect(await screen.findByText('Undid changes to 9 files')).toBeVisible();
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+});
+
+test('news goes when its time is over, also while another page is shown', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+  try {
+    const world = sampleWorld('en', NOW);
+    const fake = backend({ summaries: world.summaries.filter((line) => line.id === 'ses_done') });
+    render(App, { backend: fake });
+    await userEvent.click(await screen.findByRole('tab', { name: /Changes/ }));
+    await userEvent.click(await screen.findByRole('button', { name: /Undo everything in: Make the order/ }));
+    await screen.findByText('Undid changes to 2 files');
+    await userEvent.hover(screen.getByText('Undid changes to 2 files'));
+    await userEvent.click(screen.getByRole('button', { name: 'Settings' }));
+    vi.advanceTimersByTime(NEWS_MS);
+    await userEvent.click(screen.getByRole('button', { name: 'Back' }));
+    await screen.findByRole('textbox', { name: 'Message' });
+    expect(screen.queryByText('Undid changes to 2 files')).toBeNull();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('a refused drop goes by itself', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+  try {
+    const fake = backend();
+    render(App, { backend: fake });
+    await screen.findByRole('textbox', { name: 'Message' });
+    fake.announce({ kind: 'drop_refused', name: 'notes.txt' });
+    await screen.findByText(/isn’t a folder/);
+    vi.advanceTimersByTime(8_000);
+    await waitFor(() => expect(screen.queryByText(/isn’t a folder/)).toBeNull());
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -128,6 +128,7 @@ export class Undoing {
 
   /** While the person is at it, it stays. */
   hold(on: boolean): void {
+    if (on === this.#held) return;
     this.#held = on;
     clearTimeout(this.#timer);
     if (!on) this.#wait();

@@ -352,6 +352,7 @@ export const en = {
       turn: 'No longer asked: the work ended',
     },
     shortcut: 'Works while the focus is in this request',
+    shortcutNext: 'Works while the focus is in the conversation',
   },
   question: {
     flag: 'Needs your answer',

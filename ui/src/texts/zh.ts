@@ -343,6 +343,7 @@ export const zh: Texts = {
       turn: '不再询问：工作已经结束',
     },
     shortcut: '焦点在此请求内时有效',
+    shortcutNext: '焦点在对话中时有效',
   },
   question: {
     flag: '需要你回答',

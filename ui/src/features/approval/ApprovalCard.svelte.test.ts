@@ -158,6 +158,30 @@ test('a24_plain_enter_never_allows_and_the_focus_is_not_taken', async () => {
   expect(onallow).toHaveBeenCalledTimes(1);
 });
 
+test('a24_the_key_counts_in_all_of_the_conversation_for_the_one_that_waits_longest', async () => {
+  const press = (on: Element) => fireEvent.keyDown(on, { key: 'Enter', ctrlKey: true });
+  for (const next of [true, false]) {
+    const { container, pass, onallow, unmount } = show({}, { next });
+    container.setAttribute('role', 'log');
+    container.insertAdjacentHTML('beforeend', '<p>words</p><input /><article><p>other</p></article>');
+    const [words, field, other] = ['p:last-of-type', ':scope > input', 'article:last-of-type > p'].map(
+      (part) => container.querySelector(part),
+    );
+    if (!words || !field || !other) throw new Error('they were just made');
+    await press(container);
+    expect(onallow).not.toHaveBeenCalled();
+    pass(600);
+    await press(field);
+    await press(other);
+    await press(document.body);
+    await fireEvent.keyDown(container, { key: 'Enter' });
+    expect(onallow).not.toHaveBeenCalled();
+    await press(container);
+    expect(onallow).toHaveBeenCalledTimes(next ? 1 : 0);
+    unmount();
+  }
+});
+
 test('a refusal may carry a reason, and without one it carries none', async () => {
   const { pass, onrefuse } = show();
   pass(600);
