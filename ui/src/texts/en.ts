@@ -330,6 +330,7 @@ export const en = {
     exactRun: 'Exactly what will run',
     exactOther: 'Exactly what will be done',
     showExact: 'Show exactly what will be done',
+    lookFirst: 'Look at all of it above, then you can allow it.',
     readToEnd: 'This is long. Read it to its end, then you can allow it.',
     ends: 'It ends with',
     suspicious:

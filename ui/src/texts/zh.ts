@@ -322,6 +322,7 @@ export const zh: Texts = {
     exactRun: '将要运行的内容',
     exactOther: '将要做的事',
     showExact: '查看将要做的事',
+    lookFirst: '先看完上面的全部内容，才能允许。',
     readToEnd: '内容较长。读到末尾之后才能允许。',
     ends: '末尾是',
     suspicious: '内容里有看不见的或容易混淆的字符，已显示为 ⟨编码⟩。',

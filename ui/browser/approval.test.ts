@@ -1,0 +1,124 @@
+// A request in a real browser: its buttons are in view as soon as its head is, in any window, and what is opened is too.
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { settle, Stage } from './page';
+
+const stage = new Stage();
+beforeAll(() => stage.open());
+afterAll(() => stage.close());
+
+const SIZES = [
+  [1280, 720],
+  [700, 700],
+  [480, 560],
+] as const;
+
+/** Which parts of the first request are wholly in the conversation's view, and does the foot leave the head alone? */
+function inView(parts: string[]): boolean[] {
+  const view = document.querySelector('[role=log]')?.getBoundingClientRect();
+  const card = document.querySelector('article');
+  const foot = card?.querySelector('footer')?.getBoundingClientRect();
+  const head = card?.querySelector('h2')?.getBoundingClientRect();
+  const apart = foot !== undefined && head !== undefined && head.bottom <= foot.top;
+  return [
+    apart,
+    ...parts.map((part) => {
+      const box = card?.querySelector(part)?.getBoundingClientRect();
+      return view !== undefined && box !== undefined && box.top >= view.top && box.bottom <= view.bottom + 1;
+    }),
+  ];
+}
+
+async function request(page: Page, exact: string, act: 'run' | 'edit'): Promise<void> {
+  await page.getByRole('textbox').last().waitFor();
+  await page.evaluate(
+    ([text, kind]) => {
+      const patch = globalThis.fakeApproval(text);
+      const hunk = {
+        ...{ old_start: 1, new_start: 1 },
+        lines: Array.from({ length: 9 }, (_, n) => ({
+          kind: n % 2 ? ('added' as const) : ('removed' as const),
+          spans: [{ text: `line ${n}`, changed: false }],
+        })),
+      };
+      if (patch.kind === 'entry' && patch.entry.body.kind === 'approval' && kind === 'edit')
+        Object.assign(patch.entry.body.approval, {
+          ...{ act: kind, tool: 'edit_file', facts: { path: text, added: '5', removed: '4' } },
+          diff: { path: text, no_hunks: null, hunks: [hunk] },
+        });
+      globalThis.fake.push('ses_failed', patch, {
+        kind: 'activity',
+        activity: { kind: 'needs_you', count: 1 },
+      });
+    },
+    [exact, act] as const,
+  );
+  await page.getByRole('article').waitFor();
+  await settle(page);
+}
+
+test('the buttons of a request are in view as soon as its head is, and never over it', async () => {
+  for (const [width, height] of SIZES) {
+    const { page, checkQuiet } = await stage.show('only=ses_failed', width, height);
+    await request(page, 'menu.md', 'edit');
+    const at = `${width}x${height}`;
+    const parts = ['h2', 'footer'];
+    await expect.poll(() => page.evaluate(inView, parts), { message: at }).toEqual([true, true, true]);
+    await expect.poll(() => page.getByRole('button', { name: 'Allow once' }).isEnabled()).toBe(true);
+    // What is opened comes into view, above the foot.
+    await page.getByText('Show exactly what will be done').click();
+    const clear = () =>
+      page.evaluate(() => {
+        const foot = document.querySelector('article footer')?.getBoundingClientRect();
+        const box = document.querySelector('article details')?.getBoundingClientRect();
+        return foot !== undefined && box !== undefined && box.bottom <= foot.top;
+      });
+    await expect.poll(clear, { message: at }).toBe(true);
+    await page.getByRole('button', { name: 'Don’t allow…' }).click();
+    const lower = () =>
+      page.evaluate(() => {
+        const view = document.querySelector('[role=log]')?.getBoundingClientRect();
+        const card = document.querySelector('article')?.getBoundingClientRect();
+        return view !== undefined && card !== undefined && card.bottom <= view.bottom + 1;
+      });
+    await expect.poll(lower, { message: at }).toBe(true);
+    checkQuiet();
+    await page.close();
+  }
+});
+
+test('only the head of a request in view shows no buttons over it', async () => {
+  const { page, checkQuiet } = await stage.show('only=ses_failed', 480, 560);
+  await request(page, 'menu.md', 'edit');
+  await page.getByRole('log').evaluate((log) => {
+    const card = log.querySelector('article');
+    const below = (card?.getBoundingClientRect().top ?? 0) - log.getBoundingClientRect().bottom + 60;
+    log.scrollTop += below;
+  });
+  await settle(page);
+  const apart = await page.evaluate(inView, []);
+  expect(apart).toEqual([true]);
+  checkQuiet();
+  await page.close();
+});
+
+test('a21_a_command_cut_in_its_title_is_allowed_only_after_all_of_it_was_on_the_screen', async () => {
+  const { page, checkQuiet } = await stage.show('only=ses_failed', 480, 560);
+  await request(page, `echo ${'word '.repeat(14)}; rm -rf x; echo ${'word '.repeat(14)}`.trim(), 'run');
+  const allow = page.getByRole('button', { name: 'Allow once' });
+  await page.getByText('Look at all of it above, then you can allow it.').waitFor();
+  // Longer than it takes to be ready otherwise.
+  await page.waitForFunction(() => document.getAnimations().every((one) => one.playState !== 'running'));
+  expect(await allow.isEnabled()).toBe(false);
+  await page
+    .getByRole('article')
+    .locator('pre')
+    .evaluate((box) => {
+      box.scrollIntoView({ block: 'center' });
+      box.scrollTop = box.scrollHeight;
+    });
+  await expect.poll(() => allow.isEnabled()).toBe(true);
+  expect(await page.getByText('Look at all of it above, then you can allow it.').count()).toBe(0);
+  checkQuiet();
+  await page.close();
+});
