@@ -3,6 +3,7 @@
 // Facts and codes come from the engine; here they get words. Words say what happens to the person's things: no names
 // of tools, no ids, no stack traces. Taking back is promised for changes of files only, never for something sent.
 import { changes, undo } from './en.changes';
+import { composer, waiting } from './en.composer';
 import { offers, permissions } from './en.permissions';
 
 export const en = {
@@ -212,62 +213,15 @@ export const en = {
     added: (n: number) => `${n} lines added`,
     removed: (n: number) => `${n} lines removed`,
   },
-  composer: {
-    message: 'Message',
-    start: 'Say what you want done…',
-    steer: 'Add something, or change direction…',
-    replies: {
-      answer: {
-        hint: 'Answer the question…',
-        note: 'Answers the question above',
-        send: 'Send as the answer',
-      },
-      refuse: {
-        hint: 'Say what to do instead (this doesn’t allow the step)…',
-        note: 'Doesn’t allow the step, and says why',
-        send: 'Don’t allow, and say this',
-      },
-      wait: { hint: 'Answer above first, or add something…' },
-    },
-    send: 'Send',
-    stop: 'Stop',
-    intent: 'When to read it',
-    steerChoice: 'Before the next step',
-    followUpChoice: 'After this is done',
-    mode: 'What it may do without asking',
-    model: 'Model',
-    noModel: 'Choose a model',
-    connectFirst: 'Connect a model first, then this can begin.',
-    connect: 'Connect a model',
-    chooseFirst: 'Choose a model, then this can begin.',
-    useModel: (name: string) => `Use ${name}`,
-    modes: { ask: 'Ask first', edit: 'Edit freely', plan: 'Plan only', auto: 'Auto' },
-    modeNotes: {
-      ask: 'Reads by itself, asks before every change or command',
-      edit: 'Changes files by itself, asks before commands and deleting',
-      plan: 'Reads and plans, changes nothing',
-      auto: 'Changes files and runs commands only in this folder and without internet, asks before deleting or going online',
-    },
-    modeNotCaged: 'Not possible on this computer: it can’t keep commands to this folder',
-    notSent: 'Not sent.',
-  },
-  waiting: {
-    steer: 'Will be read before the next step',
-    asked: 'Will be read once you answered above',
-    followUp: 'Will be read when this is done',
-    held: 'Waits since you stopped; goes with your next message',
-    send: 'Send now',
-    sendLabel: (text: string) => `Send the message “${text}” now`,
-    remove: 'Remove',
-    removeLabel: (text: string) => `Remove the message “${text}”`,
-  },
+  composer,
+  waiting,
   approval: {
     flag: 'Needs your OK',
     place: (n: number, of: number) => `${n} of ${of}`,
     alert: (what: string) => `Daybook needs your OK: ${what}`,
     what: {
       write: (f: Facts) =>
-        f.exists === 'true' ? `Replace ${f.path ?? 'a file'}` : `Write ${f.path ?? 'a file'}`,
+        f.new === 'false' ? `Replace ${f.path ?? 'a file'}` : `Write ${f.path ?? 'a file'}`,
       edit: (f: Facts) => `Change ${f.path ?? 'a file'}`,
       delete: (f: Facts) => `Delete ${f.path ?? 'a file'}`,
       run: () => 'Run a command',
@@ -325,6 +279,18 @@ export const en = {
       marker: 'It holds the marks ⟨ ⟩ that are used here for codes.',
       gap: 'It holds long gaps. Read it to its end.',
       long: 'It is long. Read it to its end.',
+    },
+    does: {
+      make: (path: string) => `Makes the new file ${path}`,
+      replace: (path: string) => `Replaces what is in the file ${path}`,
+      edit: (path: string) => `Changes the file ${path}`,
+      lines: (added: string, removed: string) => `, ${added} lines added and ${removed} removed`,
+      delete: (kind: string, path: string) =>
+        `Deletes the ${kind === 'folder' || kind === 'link' ? kind : 'file'} ${path}`,
+      files: (n: string, more: boolean) =>
+        ` with ${more ? 'more than ' : ''}${n} ${n === '1' ? 'file' : 'files'} in it`,
+      to: { trash: ' and puts it into the trash', kept: ' and keeps its content on the record' },
+      end: '.',
     },
     colon: ': ',
     exactRun: 'Exactly what will run',

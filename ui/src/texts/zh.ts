@@ -4,6 +4,7 @@
 import type { Texts } from './en';
 import { spaced } from './spacing';
 import { changes, undo } from './zh.changes';
+import { composer, waiting } from './zh.composer';
 import { offers, permissions } from './zh.permissions';
 
 export const zh: Texts = {
@@ -209,57 +210,14 @@ export const zh: Texts = {
     added: (n) => `增加 ${n} 行`,
     removed: (n) => `删去 ${n} 行`,
   },
-  composer: {
-    message: '消息',
-    start: '说说想做什么…',
-    steer: '补充说明，或换个方向…',
-    replies: {
-      answer: { hint: '回答上面的问题…', note: '作为对上面问题的回答', send: '作为回答发送' },
-      refuse: {
-        hint: '说说该怎么做（不会允许这一步）…',
-        note: '不允许这一步，并说明原因',
-        send: '不允许，并这样说',
-      },
-      wait: { hint: '请先回答上面，也可以补充…' },
-    },
-    send: '发送',
-    stop: '停止',
-    intent: '什么时候读到',
-    steerChoice: '下一步之前',
-    followUpChoice: '这件事做完以后',
-    mode: '它可以不问就做的事',
-    model: '模型',
-    noModel: '选择模型',
-    connectFirst: '先连接一个模型，才能开始。',
-    connect: '连接模型',
-    chooseFirst: '先选择一个模型，才能开始。',
-    useModel: (name) => `使用 ${name}`,
-    modes: { ask: '先问我', edit: '放手改', plan: '只做计划', auto: '自动' },
-    modeNotes: {
-      ask: '自己读取，每次改动或运行命令前都会问',
-      edit: '自己改动文件，运行命令和删除前会问',
-      plan: '只读取和计划，不做任何改动',
-      auto: '自己改动文件、运行命令，但只限此文件夹、不联网；删除或联网前会问',
-    },
-    modeNotCaged: '这台电脑上无法使用：不能把命令限制在此文件夹内',
-    notSent: '没有发出。',
-  },
-  waiting: {
-    steer: '会在下一步之前读到',
-    asked: '你回答上面之后就会读到',
-    followUp: '会在这件事做完以后读到',
-    held: '你停止后一直等着，会随你的下一条消息一起读到',
-    send: '现在发送',
-    sendLabel: (text) => `现在发送消息“${text}”`,
-    remove: '移除',
-    removeLabel: (text) => `移除消息“${text}”`,
-  },
+  composer,
+  waiting,
   approval: {
     flag: '需要你同意',
     place: (n, of) => `第 ${n} 项，共 ${of} 项`,
     alert: (what) => `Daybook 需要你同意：${what}`,
     what: {
-      write: (f) => (f.exists === 'true' ? `替换 ${f.path ?? '一个文件'}` : `写入 ${f.path ?? '一个文件'}`),
+      write: (f) => (f.new === 'false' ? `替换 ${f.path ?? '一个文件'}` : `写入 ${f.path ?? '一个文件'}`),
       edit: (f) => `改动 ${f.path ?? '一个文件'}`,
       delete: (f) => `删除 ${f.path ?? '一个文件'}`,
       run: () => '运行一条命令',
@@ -317,6 +275,17 @@ export const zh: Texts = {
       marker: '内容里有这里用来表示编码的 ⟨ ⟩ 符号。',
       gap: '内容里有很长的空白。请读到末尾。',
       long: '内容很长。请读到末尾。',
+    },
+    does: {
+      make: (path) => `新建文件 ${path}`,
+      replace: (path) => `替换文件 ${path} 的内容`,
+      edit: (path) => `改动文件 ${path}`,
+      lines: (added, removed) => `，增加 ${added} 行，删去 ${removed} 行`,
+      delete: (kind, path) =>
+        `删除${kind === 'folder' ? '文件夹' : kind === 'link' ? '链接' : '文件'} ${path}`,
+      files: (n, more) => `，其中有${more ? '超过 ' : ' '}${n} 个文件`,
+      to: { trash: '，并移到回收站', kept: '，内容保留在记录里' },
+      end: '。',
     },
     colon: '：',
     exactRun: '将要运行的内容',

@@ -137,6 +137,47 @@ test('where a difference says it in better words the exact thing is folded', asy
   expect(screen.getByText('{"path":"a.css"}')).toBeVisible();
 });
 
+test('what is done to a file is said in a sentence with its whole path', async () => {
+  const path = `${'deep/'.repeat(12)}letter.txt`;
+  const said = async (
+    act: string,
+    facts: Record<string, string>,
+    part: Partial<ApprovalView> = {},
+    t = en,
+  ) => {
+    const { container, unmount } = show({ act, facts: { path, ...facts }, exact: path, ...part }, { t });
+    const fold = container.querySelector('summary');
+    if (fold) await userEvent.click(fold);
+    const words = container.querySelector('.sentence')?.textContent;
+    const box = container.querySelector('pre')?.textContent;
+    unmount();
+    return [words, box];
+  };
+  const change = { diff: diff('a', 1, '+two') };
+  const lines = { added: '2', removed: '1' };
+  expect(await said('edit', lines, change)).toEqual([
+    `Changes the file ${path}, 2 lines added and 1 removed.`,
+    undefined,
+  ]);
+  expect((await said('write', { new: 'true', added: '3', removed: '0' }, change))[0]).toBe(
+    `Makes the new file ${path}, 3 lines added and 0 removed.`,
+  );
+  expect((await said('write', { new: 'false' }))[0]).toBe(`Replaces what is in the file ${path}.`);
+  expect(await said('delete', { kind: 'file', to: 'trash' })).toEqual([
+    `Deletes the file ${path} and puts it into the trash.`,
+    undefined,
+  ]);
+  expect((await said('delete', { kind: 'folder', files: '12', more: 'true', to: 'kept' }))[0]).toBe(
+    `Deletes the folder ${path} with more than 12 files in it and keeps its content on the record.`,
+  );
+  expect((await said('delete', { kind: 'file', to: 'trash' }, {}, zh))[0]).toBe(
+    `删除文件 ${path}，并移到回收站。`,
+  );
+  // What the sentence doesn't say stands below it, and a command needs no sentence.
+  expect((await said('edit', {}, { exact: `link -> ${path}` }))[1]).toBe(`link -> ${path}`);
+  expect(await said('run', { command: 'npm test' }, { exact: 'npm test' })).toEqual([undefined, 'npm test']);
+});
+
 test('a24_moving_up_the_queue_arms_anew', async () => {
   const { allow, pass, all, rerender } = show({}, { place: 2, of: 2 });
   pass(600);

@@ -1,0 +1,46 @@
+// What a request about a file would do, as a sentence: act, path, what. From the engine's facts; empty where there are none.
+import type { ApprovalView } from '../../protocol/generated/ApprovalView';
+import { visible } from '../../shared/visible';
+import type { Texts } from '../../texts';
+
+type About = Pick<ApprovalView, 'act' | 'facts'>;
+
+/** The whole sentence; the path in it is never cut. */
+export function doesWhat({ act, facts }: About, t: Texts): string {
+  const path = facts['path'];
+  if (!path) return '';
+  const name = visible(path, path.length);
+  const { does } = t.approval;
+  switch (act) {
+    case 'write':
+      return (facts['new'] === 'true' ? does.make(name) : does.replace(name)) + linesOf(facts, t) + does.end;
+    case 'edit':
+      return does.edit(name) + linesOf(facts, t) + does.end;
+    case 'delete':
+      return does.delete(facts['kind'] ?? 'file', name) + insideOf(facts, t) + whereTo(facts, t) + does.end;
+    default:
+      return '';
+  }
+}
+
+function linesOf(facts: About['facts'], t: Texts): string {
+  const { added, removed } = facts;
+  return added === undefined || removed === undefined
+    ? ''
+    : t.approval.does.lines(number(added), number(removed));
+}
+
+function insideOf(facts: About['facts'], t: Texts): string {
+  if (facts['kind'] !== 'folder' || facts['files'] === undefined) return '';
+  return t.approval.does.files(number(facts['files']), facts['more'] === 'true');
+}
+
+function whereTo(facts: About['facts'], t: Texts): string {
+  const to = facts['to'];
+  return to === 'trash' || to === 'kept' ? t.approval.does.to[to] : '';
+}
+
+/** Facts are words of the engine; what isn't a number there is shown as nothing counted. */
+function number(fact: string): string {
+  return /^\d+$/.test(fact) ? fact : '0';
+}
