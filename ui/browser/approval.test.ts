@@ -65,6 +65,17 @@ test('the buttons of a request are in view as soon as its head is, and never ove
     const parts = ['h2', 'footer'];
     await expect.poll(() => page.evaluate(inView, parts), { message: at }).toEqual([true, true, true]);
     await expect.poll(() => page.getByRole('button', { name: 'Allow once' }).isEnabled()).toBe(true);
+    // Over what comes before it the foot has an edge, also after the view got smaller.
+    await page.getByRole('textbox').last().fill('one\ntwo\nthree');
+    const edge = () =>
+      page.evaluate(() => {
+        const foot = document.querySelector('article footer');
+        const end = foot?.nextElementSibling?.getBoundingClientRect().top ?? 0;
+        const view = document.querySelector('[role=log]')?.getBoundingClientRect().bottom ?? 0;
+        return foot?.classList.contains('stuck') === end > view;
+      });
+    await expect.poll(edge, { message: at }).toBe(true);
+    await page.getByRole('textbox').last().fill('');
     // What is opened comes into view, above the foot.
     await page.getByText('Show exactly what will be done').click();
     const clear = () =>

@@ -12,7 +12,7 @@ export const composer = {
     },
     refuse: {
       hint: 'Say what to do instead (this doesn’t allow the step)…',
-      note: 'Doesn’t allow the step, and says why',
+      note: 'Sending this doesn’t allow the step',
       send: 'Don’t allow, and say this',
     },
     wait: { hint: 'Answer above first, or add something…' },

@@ -9,7 +9,7 @@ export const composer: Texts['composer'] = {
     answer: { hint: '回答上面的问题…', note: '作为对上面问题的回答', send: '作为回答发送' },
     refuse: {
       hint: '说说该怎么做（不会允许这一步）…',
-      note: '不允许这一步，并说明原因',
+      note: '发出后这一步不会被允许',
       send: '不允许，并这样说',
     },
     wait: { hint: '请先回答上面，也可以补充…' },

@@ -159,7 +159,7 @@ test('while a request waits words are a no with a reason, and it says so before 
   expect(field).toHaveAttribute('placeholder', expect.stringContaining('this doesn’t allow the step'));
   pass(600);
   await userEvent.type(field, 'yes');
-  expect(screen.getByText('Doesn’t allow the step, and says why')).toBeVisible();
+  expect(screen.getByText('Sending this doesn’t allow the step')).toBeVisible();
   await userEvent.click(screen.getByRole('button', { name: 'Don’t allow, and say this' }));
   expect(onsend).toHaveBeenCalledExactlyOnceWith('yes', 'steer', { kind: 'refuse', id: 'apr' });
 });
