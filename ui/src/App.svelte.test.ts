@@ -254,6 +254,9 @@ test('the only model there is is taken by a session without one, two have to be 
     } else {
       expect(await screen.findByText('Choose a model, then this can begin.')).toBeVisible();
       expect(fake.asked.map(({ name }) => name)).not.toContain('set_model');
+      // What is chosen is what the next session begins with.
+      await userEvent.click(screen.getByRole('button', { name: 'Use one' }));
+      await waitFor(() => expect(fake.world.settings.model?.model).toBe('one'));
     }
     unmount();
   }
