@@ -67,6 +67,8 @@ export const en = {
     connectNoKeychain:
       'You can change this later. This computer has no keychain, so keys last until Daybook closes.',
     ready: 'Ready',
+    untested: 'Not tested yet',
+    silent: 'Doesn’t answer',
     looking: 'Looking for services…',
   },
   sidebar: {
@@ -449,7 +451,7 @@ export const en = {
     lead: 'Keys are kept in your computer’s keychain. Daybook stores only their names and never writes a key on the record.',
     leadNoKeychain:
       'This computer has no keychain that Daybook can use, so keys last only until Daybook closes. A key is never written on the record.',
-    connected: 'Connected',
+    connected: 'Your services',
     others: 'Other services',
     noneConnected: 'No service is connected yet.',
     makeDefault: 'Use for new sessions',

@@ -67,6 +67,8 @@ export const zh: Texts = {
     connectNote: '以后可以更改。密钥只保存在这台电脑的钥匙串里。',
     connectNoKeychain: '之后可以更改。这台电脑没有钥匙串，密钥只保留到 Daybook 关闭。',
     ready: '可用',
+    untested: '尚未测试',
+    silent: '没有回应',
     looking: '正在查看有哪些服务…',
   },
   sidebar: {
@@ -441,7 +443,7 @@ export const zh: Texts = {
   models: {
     lead: '密钥保存在电脑的钥匙串里。Daybook 只保存名称，绝不会把密钥写进记录。',
     leadNoKeychain: '这台电脑没有 Daybook 能用的钥匙串，密钥只保留到 Daybook 关闭，绝不会写进记录。',
-    connected: '已连接',
+    connected: '已添加的服务',
     others: '其他服务',
     noneConnected: '还没有连接任何服务。',
     makeDefault: '用于新会话',
