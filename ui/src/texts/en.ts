@@ -410,9 +410,7 @@ export const en = {
     'attempt/failed': (why: string) => why,
     'attempt/interrupted': 'An answer was cut off when Daybook closed. It is asked for again.',
     'recovery/continued': 'Nothing on the record was lost; work goes on from here.',
-    'recovery/adopted': 'Daybook was closed unexpectedly. Nothing on the record was lost.',
-    'recovery/waits':
-      'Daybook was closed unexpectedly. Nothing on the record was lost; this still waits for you.',
+    'recovery/adopted': 'Daybook was closed here, and opened again. Nothing on the record was lost.',
     'limit/steps': 'The limit of steps was reached.',
     'repeat/noticed': 'The same thing was done several times with the same result.',
     'document/loaded': (path: string) => `Follows the notes in ${path}`,

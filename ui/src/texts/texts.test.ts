@@ -85,6 +85,16 @@ test('a missing model is worded by us alone', () => {
   expect(saidBy({ class: 'server' }, en)).toBe('');
 });
 
+test('what happened when Daybook closed is told without guessing why and stays true', () => {
+  for (const [t, words] of [
+    [en, 'Daybook was closed here, and opened again. Nothing on the record was lost.'],
+    [zh, 'Daybook 在这里关闭过，后来重新打开。记录完好无损。'],
+  ] as const) {
+    expect(noticeWords('recovery/adopted', {}, t)).toBe(words);
+    for (const [path, text] of leaves(t, '')) expect(text, path).not.toMatch(/unexpected|意外/);
+  }
+});
+
 test('unknown notices and failures are said plainly', () => {
   expect(noticeWords('new/thing', {}, en)).toBe('Note: new/thing');
   const failure = (code: string) => new Failure({ code, message: 'the engine says', hint: null });

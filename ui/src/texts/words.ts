@@ -150,12 +150,10 @@ function limitWords(facts: Facts, t: Texts): string {
   }
 }
 
-/** What a notice says; `waits`: does something wait for the person still? */
-export function noticeWords(code: string, facts: Facts, t: Texts, waits = true): string {
+/** What a notice says. It stands on the record, so its words must stay true whatever happens later. */
+export function noticeWords(code: string, facts: Facts, t: Texts): string {
   const n = t.notices;
   switch (code) {
-    case 'recovery/adopted':
-      return waits ? n['recovery/waits'] : n[code];
     case 'attempt/failed':
       return n[code](errorWords(facts['class'], facts['provider'], t));
     case 'document/loaded':
@@ -166,6 +164,7 @@ export function noticeWords(code: string, facts: Facts, t: Texts, waits = true):
     case 'model/changed':
       return n[code](facts['model'] ?? '');
     case 'attempt/interrupted':
+    case 'recovery/adopted':
     case 'recovery/continued':
     case 'limit/steps':
     case 'repeat/noticed':

@@ -335,7 +335,7 @@ export const zh: Texts = {
     known: '已知的情况',
     startedAt: (time) => `开始于 ${time}`,
     reason: {
-      crash: '运行期间 Daybook 被关闭或意外中断',
+      crash: '运行期间 Daybook 被关闭或中断',
       runtime_restarted: '运行期间 Daybook 被关闭',
       process_lost: 'Daybook 回来时程序已经不在了',
       other: (text) => `原因：${text}`,
@@ -404,8 +404,7 @@ export const zh: Texts = {
     'attempt/failed': (why) => why,
     'attempt/interrupted': 'Daybook 关闭时有一个回答中断了，会重新请求。',
     'recovery/continued': '记录完好无损，从这里继续。',
-    'recovery/adopted': 'Daybook 曾意外关闭。记录完好无损。',
-    'recovery/waits': 'Daybook 曾意外关闭。记录完好无损，这里仍在等你。',
+    'recovery/adopted': 'Daybook 在这里关闭过，后来重新打开。记录完好无损。',
     'limit/steps': '达到了步数上限。',
     'repeat/noticed': '同样的事做了好几次，结果都一样。',
     'document/loaded': (path) => `遵循 ${path} 里的说明`,
