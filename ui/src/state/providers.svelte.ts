@@ -6,6 +6,7 @@ import type { Command } from '../protocol/generated/Command';
 import type { ModelChoice } from '../protocol/generated/ModelChoice';
 import type { Provider } from '../protocol/generated/Provider';
 import type { ProviderDraft } from '../protocol/generated/ProviderDraft';
+import type { Facts } from '../texts';
 
 /** Stands for a service of the person's own that isn't there yet. */
 export const NEW_SERVICE = 'new';
@@ -38,6 +39,22 @@ export class Providers {
 
   nameOf(id: string): string {
     return this.all.find((provider) => provider.id === id)?.name ?? id;
+  }
+
+  /** Does it run on this computer? */
+  isLocal(id: string): boolean {
+    const address = this.all.find((provider) => provider.id === id)?.base_url ?? '';
+    return /^https?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])([:/]|$)/i.test(address);
+  }
+
+  /** Facts with the name a person gave the service, and whether it runs on this computer. */
+  named(facts: Facts): { facts: Facts; local: boolean } {
+    const { provider } = facts;
+    if (provider === undefined) return { facts, local: false };
+    return {
+      facts: { ...facts, provider: this.nameOf(provider) },
+      local: this.isLocal(provider),
+    };
   }
 
   /** Says once which service was wanted. */

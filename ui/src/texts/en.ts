@@ -402,8 +402,19 @@ export const en = {
     too_large: (who: string) => `${who} says the request is too large.`,
     bad_request: (who: string) => `${who} couldn’t work with the request.`,
     protocol: (who: string) => `${who} sent an answer that can’t be read.`,
+    gone: 'The service of this model was removed.',
     other: 'It failed.',
     theModel: 'The model',
+    /** What can be done about it. */
+    todo: {
+      start: (who: string) => `Is ${who} running? Start it, then try again.`,
+      online: 'Is this computer online? Then try again.',
+      later: 'Try again in a while.',
+      model: 'Choose another model below.',
+      unlock: 'Unlock the keychain, then try again.',
+      anew: 'Begin a new session for what is left to do.',
+    },
+    details: 'Details',
     said: (text: string) => `It said: ${text}`,
   },
   notices: {

@@ -4,7 +4,7 @@ import { Failure } from '../protocol/backend';
 import { en, type Texts } from './en';
 import { ago, clock, count, day, duration, names, share, took } from './format';
 import { languageOf } from './index';
-import { endWords, errorWords, failureWords, noticeWords, saidBy } from './words';
+import { endWords, errorWords, failureWords, messageOf, noticeWords, todoWords } from './words';
 import { zh } from './zh';
 
 function leaves(value: unknown, path: string): [string, string][] {
@@ -80,9 +80,48 @@ test('every error class has words in both languages', () => {
 test('a missing model is worded by us alone', () => {
   const facts = { code: 'model/none', message: 'no model is chosen for this session' };
   expect(endWords('failed', facts, en)).toBe('Connect a model first, then this can begin.');
-  expect(saidBy(facts, en)).toBe('');
-  expect(saidBy({ class: 'server', message: 'oops' }, en)).toBe('It said: oops');
-  expect(saidBy({ class: 'server' }, en)).toBe('');
+  expect(messageOf('model/none', facts.message)).toEqual({ said: '', detail: '' });
+});
+
+test('only a server that answered is quoted; the rest is detail', () => {
+  const table: [string, string | undefined, string, string][] = [
+    ['server', 'oops (HTTP 500)', 'oops', 'HTTP 500'],
+    [
+      'not_found',
+      'no such model (HTTP 404 from https://a.example/v1)',
+      'no such model',
+      'HTTP 404 from https://a.example/v1',
+    ],
+    ['server', 'the provider gave no reason (HTTP 502)', '', 'HTTP 502'],
+    [
+      'network',
+      'couldn\u2019t connect to http://a/: refused (os error 111)',
+      '',
+      'couldn\u2019t connect to http://a/: refused (os error 111)',
+    ],
+    ['provider/unknown', 'there is no connection named local', '', 'there is no connection named local'],
+    ['server', undefined, '', ''],
+  ];
+  for (const [cls, message, said, detail] of table)
+    expect(messageOf(cls, message), message).toEqual({ said, detail });
+});
+
+test('what failed says what can be done about it', () => {
+  const table: [string, boolean, string, string][] = [
+    ['network', true, 'Is Acme running? Start it, then try again.', 'Acme 在运行吗？请启动后再试。'],
+    ['network', false, en.errors.todo.online, zh.errors.todo.online],
+    ['provider/unknown', false, 'Choose another model below.', '请在下面换一个模型。'],
+    ['overloaded', false, 'Try again in a while.', '请过一会儿再试。'],
+    ['keychain/locked', false, en.errors.todo.unlock, zh.errors.todo.unlock],
+    ['auth', false, '', ''],
+  ];
+  for (const [cls, local, english, chinese] of table) {
+    expect(todoWords(cls, 'Acme', local, en)).toBe(english);
+    expect(todoWords(cls, 'Acme', local, zh)).toBe(chinese);
+  }
+  expect(errorWords('provider/unknown', 'own_3', en)).toBe('The service of this model was removed.');
+  expect(errorWords('keychain/locked', undefined, en)).toBe('The keychain is locked.');
+  expect(errorWords('store/from_the_future', undefined, en)).toBe('It failed.');
 });
 
 test('what happened when Daybook closed is told without guessing why and stays true', () => {

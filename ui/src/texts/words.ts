@@ -99,17 +99,57 @@ export function lapsedWords(why: string, t: Texts): string {
 /** Why a request failed: an error class, and who was asked. */
 export function errorWords(cls: string | undefined, who: string | undefined, t: Texts): string {
   if (cls === 'model/none') return t.composer.connectFirst;
+  if (cls === 'provider/unknown') return t.errors.gone;
   const words = t.errors as { [name in string]?: unknown };
   const word = cls !== undefined && Object.hasOwn(words, cls) ? words[cls] : undefined;
   if (typeof word === 'function' && cls !== 'said') return String(word(who ?? t.errors.theModel));
-  return t.errors.other;
+  return cls?.includes('/') ? codeWords(cls, t, t.errors.other) : t.errors.other;
 }
 
-/** What the other side said itself, where that adds something: a missing model is ours to word. */
-export function saidBy(facts: Facts, t: Texts): string {
-  const message = facts['message'] ?? '';
-  if (message === '' || (facts['class'] ?? facts['code']) === 'model/none') return '';
-  return t.errors.said(visible(message, 600));
+/** What can be done about a failed request; empty where its words say that already. `local`: it runs on this computer. */
+export function todoWords(
+  cls: string | undefined,
+  who: string | undefined,
+  local: boolean,
+  t: Texts,
+): string {
+  const todo = t.errors.todo;
+  switch (cls) {
+    case 'network':
+    case 'timeout':
+      return local ? todo.start(who ?? t.errors.theModel) : todo.online;
+    case 'rate_limited':
+    case 'overloaded':
+    case 'server':
+      return todo.later;
+    case 'provider/unknown':
+    case 'not_found':
+      return todo.model;
+    case 'keychain/locked':
+      return todo.unlock;
+    case 'context_overflow':
+      return todo.anew;
+    default:
+      return '';
+  }
+}
+
+/** A message in the words of a server that answered, and in words for whoever looks into it. Either may be empty. */
+export interface Message {
+  said: string;
+  detail: string;
+}
+
+/** Only a server that answered said something: its messages end with the status. */
+const ANSWERED = /^(.+) \((HTTP \d{3}(?: from [^\s)]+)?)\)$/s;
+const NO_REASON = 'the provider gave no reason';
+
+/** Who said what of a failed request's message. */
+export function messageOf(cls: string | undefined, message: string | undefined): Message {
+  if (!message || cls === 'model/none') return { said: '', detail: '' };
+  const [, words = '', status = ''] = ANSWERED.exec(message) ?? [];
+  if (words === '') return { said: '', detail: visible(message, 600) };
+  return { said: words === NO_REASON ? '' : visible(words, 600), detail: visible(status, 600) };
 }
 
 /** Why a turn ended, in one line. */
@@ -226,9 +266,9 @@ export function changeWords(change: string, kind: string, t: Texts): string {
   }
 }
 
-/** A failure of which only the code is known. */
-export function codeWords(code: string, t: Texts): string {
-  return failureWords(new Failure({ code, message: code, hint: null }), t);
+/** A failure of which only the code is known; `other` where there are no words for it. */
+export function codeWords(code: string, t: Texts, other = code): string {
+  return failureWords(new Failure({ code, message: other, hint: null }), t);
 }
 
 export function modeWords(mode: string | undefined, t: Texts): string {

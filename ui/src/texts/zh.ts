@@ -396,8 +396,18 @@ export const zh: Texts = {
     too_large: (who) => `${spaced(who, 'after')}表示请求太大。`,
     bad_request: (who) => `${spaced(who, 'after')}无法处理这个请求。`,
     protocol: (who) => `${spaced(who, 'after')}的回答无法读取。`,
+    gone: '这个模型所属的服务已被移除。',
     other: '没有成功。',
     theModel: '模型服务',
+    todo: {
+      start: (who) => `${spaced(who, 'after')}在运行吗？请启动后再试。`,
+      online: '这台电脑联网了吗？请确认后再试。',
+      later: '请过一会儿再试。',
+      model: '请在下面换一个模型。',
+      unlock: '请解锁钥匙串后再试。',
+      anew: '剩下的事请在新会话里做。',
+    },
+    details: '详情',
     said: (text) => `对方的说明：${text}`,
   },
   notices: {

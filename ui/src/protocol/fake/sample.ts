@@ -258,7 +258,7 @@ function unknown(start: number): Entry[] {
 }
 
 function failure(w: Words, start: number): Entry[] {
-  const facts = { class: 'overloaded', provider: 'Anthropic', message: 'Overloaded (529)' };
+  const facts = { class: 'overloaded', provider: 'Anthropic', message: 'Overloaded (HTTP 529)' };
   return [
     answer('e2', start, w.look),
     entry('e3', start + MINUTE, { kind: 'notice', code: 'attempt/failed', facts, level: 'bad' }),
