@@ -174,17 +174,20 @@ test('steps read as sentences and unfold to calls with their output', async () =
   expect(screen.getByText('读取了')).toBeVisible();
 });
 
-test('a refused call says why once, and what took no time says no time', async () => {
-  const why = 'The person did not allow this: the notes belong to Maria';
+test('a refused call says why in its line and in full beneath it, and what took no time says no time', async () => {
+  const why = 'The notes belong to Maria';
   const refused = call(
     '1',
     'edit_file',
     { path: 'a' },
-    { state: 'denied', error: why, output: `${why}\n`, ms: 3 },
+    { state: 'denied', error: `denied/refused: They said: ${why}`, output: `They said: ${why}\n`, ms: 3 },
   );
-  const { container } = render(Steps, { t: en, calls: [refused] });
+  const decisions = new Map([['1', { kind: 'refused', why } as const]]);
+  const { container } = render(Steps, { t: en, calls: [refused], decisions });
   await userEvent.click(screen.getByText('Didn’t change'));
-  expect(container.textContent?.split(why)).toHaveLength(2);
+  // Once in the line, once in full beneath it.
+  expect(container.textContent?.split(why)).toHaveLength(3);
+  expect(container.textContent).not.toContain('They said');
   expect(container.textContent).not.toMatch(/0\.0/);
 });
 

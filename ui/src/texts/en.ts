@@ -209,6 +209,17 @@ export const en = {
     notRun: 'not run',
     unknown: 'outcome unknown',
     needsYou: 'needs your OK',
+    /** Why a call wasn't done, by whoever kept it. */
+    denials: {
+      refused: 'You didn’t allow this.',
+      said: (why: string) => `You didn’t allow this. You said: ${why}`,
+      policy: 'The rules of this session don’t allow this.',
+      nobody: 'Nobody was there to allow this.',
+      expired: 'Nobody answered in time, so it wasn’t done.',
+      other: 'It wasn’t allowed.',
+    },
+    planSet: 'The plan stands under Plan, as it is now.',
+    didntWork: 'It didn’t work. The model was told why.',
     noOutput: 'No output',
     output: 'Output',
     cutLines: (n: number) => `The last ${n} lines`,

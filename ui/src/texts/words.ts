@@ -82,6 +82,23 @@ export function decisionWords(state: ApprovalState, t: Texts): string {
   }
 }
 
+/** Why a call was kept from being done: what the person decided, else the code its error begins with. */
+export function denialWords(error: string | null, decision: ApprovalState | undefined, t: Texts): string {
+  const words = t.calls.denials;
+  if (decision?.kind === 'refused')
+    return decision.why ? words.said(visible(decision.why, 2_000)) : words.refused;
+  const by = /^denied\/(\w+):/.exec(error ?? '')?.[1];
+  switch (by) {
+    case 'refused':
+    case 'policy':
+    case 'nobody':
+    case 'expired':
+      return words[by];
+    default:
+      return words.other;
+  }
+}
+
 /** Why nobody is asked any more. */
 export function lapsedWords(why: string, t: Texts): string {
   switch (why) {
