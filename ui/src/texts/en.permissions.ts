@@ -3,6 +3,21 @@ export const offers = {
   session: 'Allow for this session',
   always: 'Always in this folder',
   more: 'Other ways to allow it',
+  sessionFor: (what: string) => `Allow ${what} for this session`,
+  alwaysFor: (what: string) => `Always allow ${what} here`,
+  /** Asked once more before everything of a kind is allowed for good. */
+  sure: 'Allow everything of this kind, always, in this folder?',
+  yes: (what: string) => `Yes, always allow ${what}`,
+  what: {
+    writeAll: 'all changes of files',
+    write: (under: string) => `changes in ${under}`,
+    deleteAll: 'all deleting',
+    delete: (under: string) => `deleting in ${under}`,
+    exact: 'this command',
+    command: (words: string) => `“${words}” and the like`,
+    commands: 'all commands',
+    site: (site: string) => `going online to ${site}`,
+  },
   scopes: {
     writeAll: 'Creating and changing files anywhere in this folder',
     write: (under: string) => `Creating and changing files in ${under}`,

@@ -23,6 +23,30 @@ export function scopeWords(offer: Offer, t: Texts): string {
   }
 }
 
+/** What an offer allows, short enough for a button. */
+export function offerWords(offer: Offer, t: Texts): string {
+  const w = t.offers.what;
+  switch (offer.kind) {
+    case 'write':
+      return isWide(offer) ? w.writeAll : w.write(oneLine(offer.under, 28));
+    case 'delete':
+      return isWide(offer) ? w.deleteAll : w.delete(oneLine(offer.under, 28));
+    case 'command':
+      return offer.exact ? w.exact : w.command(oneLine(offer.words.join(' '), 28));
+    case 'commands':
+      return w.commands;
+    case 'site':
+      return w.site(oneLine(offer.site, 28));
+  }
+}
+
+/** Does it allow everything of its kind in the folder? */
+export function isWide(offer: Offer): boolean {
+  return (
+    offer.kind === 'commands' || ((offer.kind === 'write' || offer.kind === 'delete') && offer.under === '.')
+  );
+}
+
 /** What a rule says about an act. */
 export function verdictWords(
   verdict: string,

@@ -4,9 +4,11 @@ import userEvent from '@testing-library/user-event';
 import { flushSync } from 'svelte';
 import { expect, test, vi } from 'vitest';
 import { approval } from '../../protocol/fake/make';
+import type { Offer } from '../../protocol/generated/Offer';
 import type { ApprovalView } from '../../protocol/generated/ApprovalView';
 import { en } from '../../texts/en';
 import { zh } from '../../texts/zh';
+import { isWide, offerWords } from '../../texts/permission';
 import ApprovalCard from './ApprovalCard.svelte';
 
 function show(part: Partial<ApprovalView>, t = en) {
@@ -58,9 +60,47 @@ test('r_pol_each_offer_names_its_exact_scope_and_is_answered_by_its_place', asyn
   await userEvent.click(session()[0] as HTMLElement);
   expect(onallow).toHaveBeenLastCalledWith({ offer: 0, lasting: false });
   await userEvent.click(screen.getByText('Other ways to allow it'));
-  expect(always()[1]).toHaveAccessibleDescription('All commands, without internet, in this folder only.');
-  await userEvent.click(always()[1] as HTMLElement);
-  expect(onallow).toHaveBeenLastCalledWith({ offer: 1, lasting: true });
+  const wider = screen.getByRole('button', { name: 'Allow all commands for this session' });
+  expect(wider).toHaveAccessibleDescription('All commands, without internet, in this folder only.');
+  await userEvent.click(always()[0] as HTMLElement);
+  expect(onallow).toHaveBeenLastCalledWith({ offer: 0, lasting: true });
+});
+
+test('everything of a kind for good is asked about once more, in place', async () => {
+  const { onallow, arm } = show({ offers: [{ kind: 'write', under: '.' }, { kind: 'commands' }] });
+  arm();
+  // Even where it comes first it has its own words, and no single click gives it.
+  const always = () => screen.getByRole('button', { name: 'Always allow all changes of files here' });
+  await userEvent.dblClick(always());
+  expect(onallow).not.toHaveBeenCalled();
+  expect(screen.getByText('Allow everything of this kind, always, in this folder?')).toBeVisible();
+  const yes = screen.getByRole('button', { name: 'Yes, always allow all changes of files' });
+  expect(yes).toHaveAccessibleDescription(/Creating and changing files anywhere in this folder/);
+  expect(screen.getByRole('button', { name: 'Cancel' })).toHaveFocus();
+  await userEvent.keyboard('{Enter}');
+  expect(always()).toBeVisible();
+  await userEvent.click(always());
+  await userEvent.click(screen.getByRole('button', { name: 'Yes, always allow all changes of files' }));
+  expect(onallow).toHaveBeenCalledExactlyOnceWith({ offer: 0, lasting: true });
+});
+
+test('every way to allow more has words of its own, in both languages', () => {
+  const offers: Offer[] = [
+    { kind: 'write', under: 'src' },
+    { kind: 'write', under: '.' },
+    { kind: 'delete', under: 'old' },
+    { kind: 'delete', under: '.' },
+    { kind: 'command', words: ['npm', 'test'], exact: true },
+    { kind: 'command', words: ['npm'], exact: false },
+    { kind: 'commands' },
+    { kind: 'site', site: 'a.example:443' },
+  ];
+  for (const t of [en, zh])
+    expect(new Set(offers.map((offer) => t.offers.alwaysFor(offerWords(offer, t)))).size).toBe(offers.length);
+  expect(offers.filter(isWide)).toHaveLength(3);
+  expect(zh.offers.sessionFor(offerWords({ kind: 'write', under: 'src' }, zh))).toBe(
+    '本次会话都允许改动 src 里的文件',
+  );
 });
 
 test('allowing once stays allowing once, by click and by key', async () => {
@@ -68,7 +108,7 @@ test('allowing once stays allowing once, by click and by key', async () => {
   arm();
   await userEvent.click(screen.getByRole('button', { name: /Allow once/ }));
   expect(onallow).toHaveBeenLastCalledWith(null);
-  screen.getByRole('button', { name: 'Allow for this session' }).focus();
+  screen.getByRole('button', { name: 'Allow all changes of files for this session' }).focus();
   await userEvent.keyboard('{Control>}{Enter}{/Control}');
   expect(onallow.mock.calls.every(([more]) => more === null)).toBe(true);
 });
