@@ -143,7 +143,7 @@ export const SCREENS: readonly Screen[] = [
       await settings(1)(page);
       await page.getByRole('textbox', { name: 'Command' }).fill('curl $HOME');
       await page.keyboard.press('Enter');
-      await page.getByText('You would be asked first.').waitFor();
+      await page.getByText('You would be asked first').waitFor();
     },
   },
   { name: 'appearance', query: '', go: settings(2) },

@@ -33,7 +33,7 @@ export const offers = {
 
 export const permissions = {
   title: 'Permissions',
-  lead: 'What Daybook may do without asking. The strictest rule wins, and you can change your mind at any time.',
+  lead: 'What Daybook may do without asking. You can change your mind at any time.',
   loading: 'Reading permissions…',
   given: 'Allowed by you',
   none: 'Nothing yet. What you allow for a session or for good will be listed here.',
@@ -50,7 +50,8 @@ export const permissions = {
   revoke: 'Revoke',
   revokeOf: (what: string) => `Revoke: ${what}`,
   rules: 'What each mode does by itself',
-  rulesLead: 'These rules are fixed. What you allow above comes on top, except where it always asks.',
+  rulesLead:
+    'These rules are fixed. What you allow above isn’t asked about any more, except where it always asks.',
   act: 'What',
   acts: {
     read: 'Read files in the folder',
@@ -63,6 +64,10 @@ export const permissions = {
     other: (code: string) => code,
   },
   verdicts: { allow: 'Allowed', ask: 'Asks you', deny: 'Never', other: (code: string) => code },
+  /** Commands in Plan only: they run, but held so that they can't write. */
+  readOnly: 'Read-only',
+  readOnlyNote:
+    'Read-only: commands run, but can’t change anything. A command that only looks at things runs like that in every mode.',
   cage: {
     full: 'Commands run in a cage here: they reach only the folder, and no internet unless you allow a site.',
     partial:
@@ -80,16 +85,16 @@ export const permissions = {
     go: 'See',
     noSession: 'Open a session first. What would happen depends on its mode and its folder.',
     verdicts: {
-      allow: 'It would run without asking.',
-      ask: 'You would be asked first.',
-      deny: 'It would be refused.',
+      allow: 'It would run without asking',
+      ask: 'You would be asked first',
+      deny: 'It would be refused',
       other: (code: string) => code,
     },
-    readOnly: 'It only looks, and is held so that it can’t change anything.',
+    readOnly: 'It is held so that it can’t change anything.',
     programs: (names: string) => `It starts: ${names}`,
     why: {
       looks: 'because it only looks',
-      mode: (mode: string) => `because of the mode ${mode}`,
+      mode: (mode: string) => `because of the mode “${mode}”`,
       network: 'because it goes online',
       cage: 'because commands can’t be caged here',
       protected: (path: string) => `because ${path} steers Daybook or tools`,

@@ -31,6 +31,8 @@ export const en = {
     end: '.',
     stop: '. ',
     comma: ', ',
+    /** Two sentences in a row. */
+    sentences: (one: string, other: string) => `${one} ${other}`,
     and: (items: string, last: string) => `${items} and ${last}`,
     some: (items: string, rest: number, _all: number) => `${items} and ${rest} more`,
     more: (n: number) => `${n} more`,

@@ -57,6 +57,16 @@ export function verdictWords(
     : words.other(oneLine(verdict, 60));
 }
 
+/** What a mode does by itself with a kind of act. Where nothing is changed a command that runs is held to looking. */
+export function modeVerdictWords(mode: string, act: string, verdict: string, t: Texts): string {
+  if (isReadOnly(mode, act, verdict)) return t.permissions.readOnly;
+  return verdictWords(verdict, t.permissions.verdicts);
+}
+
+export function isReadOnly(mode: string, act: string, verdict: string): boolean {
+  return mode === 'plan' && act === 'run' && verdict === 'allow';
+}
+
 export function ruleActWords(act: string, t: Texts): string {
   switch (act) {
     case 'read':

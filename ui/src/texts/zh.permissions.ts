@@ -34,7 +34,7 @@ export const offers: Texts['offers'] = {
 
 export const permissions: Texts['permissions'] = {
   title: '权限',
-  lead: 'Daybook 可以不问就做的事。以最严格的规则为准，随时可改。',
+  lead: 'Daybook 可以不问就做的事，随时可改。',
   loading: '正在读取权限…',
   given: '你允许的',
   none: '还没有。你为某个会话或长期允许的事会列在这里。',
@@ -51,7 +51,7 @@ export const permissions: Texts['permissions'] = {
   revoke: '收回',
   revokeOf: (what) => `收回：${what}`,
   rules: '每种模式自己会做什么',
-  rulesLead: '这些规则是固定的。你在上面允许的会加在其上，总要询问的除外。',
+  rulesLead: '这些规则是固定的。你在上面允许的不再询问，总要询问的除外。',
   act: '做什么',
   acts: {
     read: '读取文件夹里的文件',
@@ -64,6 +64,8 @@ export const permissions: Texts['permissions'] = {
     other: (code) => code,
   },
   verdicts: { allow: '允许', ask: '先问你', deny: '从不', other: (code) => code },
+  readOnly: '只读',
+  readOnlyNote: '只读：命令可以运行，但不能改动任何内容。只查看的命令在每种模式下都这样运行。',
   cage: {
     full: '命令在这里会被隔离运行：只碰得到此文件夹，除非你允许某个网站，否则不能联网。',
     partial: '命令在这里会被隔离运行，但隔离并不完整：有些行为在这台电脑上拦不住。',
@@ -80,12 +82,12 @@ export const permissions: Texts['permissions'] = {
     go: '看看',
     noSession: '请先打开一个会话。结果取决于它的模式和文件夹。',
     verdicts: {
-      allow: '不用询问就会运行。',
-      ask: '会先问你。',
-      deny: '会被拒绝。',
+      allow: '不用询问就会运行',
+      ask: '会先问你',
+      deny: '会被拒绝',
       other: (code) => code,
     },
-    readOnly: '它只查看，而且会被限制为不能改动任何内容。',
+    readOnly: '它会被限制为不能改动任何内容。',
     programs: (names) => `它会启动：${names}`,
     why: {
       looks: '因为它只查看',

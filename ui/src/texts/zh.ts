@@ -32,6 +32,7 @@ export const zh: Texts = {
     end: '。',
     stop: '。',
     comma: '、',
+    sentences: (one, other) => `${one}${other}`,
     and: (items, last) => `${items} 和 ${last}`,
     some: (items, _rest, all) => `${items} 等 ${all} 个`,
     more: (n) => `另外 ${n} 个`,

@@ -1,5 +1,5 @@
 // The page of permissions over the stand-in: what was allowed, taking it back, the table of modes, and trying a command.
-import { render, screen, waitFor, within } from '@testing-library/svelte';
+import { cleanup, render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
 import { FakeBackend } from '../../protocol/fake/fake';
@@ -78,6 +78,9 @@ test('r_pol_the_table_says_what_each_mode_does_and_how_strong_the_cage_is', asyn
   ]);
   expect(row('Create and change files')).toEqual(['Asks you', 'Allowed', 'Never', 'Allowed']);
   expect(row('Run commands that go online')).toEqual(['Asks you', 'Asks you', 'Never', 'Asks you']);
+  expect(row('Run commands without internet')).toEqual(['Asks you', 'Asks you', 'Read-only', 'Allowed']);
+  expect(screen.getByText(/^Read-only: commands run, but can’t change anything/)).toBeVisible();
+  expect(screen.queryByText(/strictest/)).toBeNull();
   expect(screen.getByText(/Commands run in a cage here: .*Sites can be allowed one by one/)).toBeVisible();
 });
 
@@ -115,6 +118,28 @@ test('r_pol_a_command_is_tried_without_running', async () => {
   expect(backend.asked.map((one) => one.name)).not.toContain('send');
 });
 
+test('an answer is one sentence, in both languages, and its session is chosen from a list', async () => {
+  for (const [t, words, field] of [
+    [en, 'You would be asked first, because of the mode “Ask first”.', 'Command'],
+    [zh, '会先问你，因为模式是“先问我”。', '命令'],
+  ] as const) {
+    const { backend } = await page((of) => {
+      for (const view of of.world.views.values()) view.mode = 'ask';
+    }, t);
+    await userEvent.click(screen.getByRole('button', { name: new RegExp(`^${t.permissions.test.session}`) }));
+    await userEvent.click(screen.getByRole('menuitemradio', { name: 'Faster photo pages' }));
+    await userEvent.type(screen.getByRole('textbox', { name: field }), 'npm start{Enter}');
+    await waitFor(() => expect(screen.getByRole('status')).toHaveTextContent(words));
+    expect(backend.asked.at(-1)).toMatchObject({ args: { session: 'ses_done', command: 'npm start' } });
+    cleanup();
+  }
+});
+
+test('sentences in a row have no gap in chinese', async () => {
+  await page(undefined, zh);
+  expect(screen.getByText(/不能联网。可以逐个允许网站。/)).toBeVisible();
+});
+
 test('without a session nothing can be tried, and the page says why', async () => {
   await page((backend) => (backend.world.summaries = []));
   expect(screen.getByText(/Open a session first/)).toBeVisible();
@@ -137,8 +162,8 @@ test('every scope, rule and doubt has words, and unknown ones say their name', (
     ['builtin/outside', 'because the file also has a name outside this folder'],
     ['cage/none', 'because commands can’t be caged here'],
     ['grant/gra_1', 'because you allowed it'],
-    ['mode/auto', 'because of the mode Auto'],
-    ['mode/plan-read-only', 'because of the mode Plan only'],
+    ['mode/auto', 'because of the mode “Auto”'],
+    ['mode/plan-read-only', 'because of the mode “Plan only”'],
     ['company/no-docker', 'by the rule company/no-docker'],
   ];
   for (const [rule, words] of rules) expect(ruleWords(rule, en)).toBe(words);
