@@ -41,10 +41,25 @@ export class Changes {
     this.turns.flatMap(({ turn, files }) => files.map((file) => ({ turn, path: file.path, file }))),
   );
   current: FileChange | null = $derived(this.rows.find((row) => same(row, this.selected))?.file ?? null);
+  /** How many files of all turns were taken back, and how many turns still changed something. */
+  undone: number = $derived(
+    distinct(
+      this.turns.flatMap((turn) =>
+        turn.files
+          .map(({ path }) => path)
+          .filter((path) => !this.#standing.has(path) && this.isUndone(turn, path)),
+      ),
+    ),
+  );
+  standingTurns: number = $derived(
+    this.turns.filter((turn) => turn.files.some(({ path }) => !this.isUndone(turn, path))).length,
+  );
   /** The newest turn that isn't taken back. */
   latest: TurnChanges | null = $derived(this.turns.find((turn) => !turn.undone) ?? null);
   #backend: Backend;
   #session: string;
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity
+  #standing = $derived(new Set(this.files.map((file) => file.path)));
   // eslint-disable-next-line svelte/prefer-svelte-reactivity
   #since = $derived(new Set(this.files.filter((file) => file.changed_since).map((file) => file.path)));
 
@@ -63,6 +78,15 @@ export class Changes {
     const at = this.turns.findIndex((one) => one.turn === turn);
     const later = this.turns.slice(0, Math.max(at, 0));
     return later.find((one) => !one.undone && one.files.some((file) => file.path === path))?.number ?? null;
+  }
+
+  /**
+   * Was a turn's change of a file taken back? Then nothing of it is left in the session's changes, and no turn changed it
+   * after that.
+   */
+  isUndone({ turn, undone }: TurnChanges, path: string): boolean {
+    if (undone) return true;
+    return !this.#standing.has(path) && this.changedLater(turn, path) === null;
   }
 
   turnOf(turn: string): TurnChanges | null {
@@ -146,4 +170,8 @@ function same(one: Chosen, other: Chosen | null): boolean {
 
 function sum(files: readonly FileChange[], lines: (file: FileChange) => number | null): number {
   return files.reduce((total, file) => total + (lines(file) ?? 0), 0);
+}
+
+function distinct(paths: readonly string[]): number {
+  return new Set(paths).size;
 }

@@ -4,6 +4,7 @@ export const changes = {
   list: 'Changed files',
   count: (files: string, turns: number) =>
     turns === 1 ? `${files} in 1 turn` : `${files} in ${turns} turns`,
+  undoneCount: (n: number) => `${n} undone`,
   files: (n: number) => (n === 1 ? '1 file' : `${n} files`),
   turn: (n: number, time: string) => `Turn ${n}, ${time}`,
   turnOnly: (n: number) => `Turn ${n}`,
@@ -79,6 +80,12 @@ export const undo = {
     redo: 'Bring these changes back?',
     goes: (n: number) =>
       n === 1 ? '1 file goes back to how it was.' : `${n} files go back to how they were.`,
+    removes: (n: number) => (n === 1 ? '1 new file will be removed.' : `${n} new files will be removed.`),
+    removesAgain: (n: number) => (n === 1 ? '1 file will be removed.' : `${n} files will be removed.`),
+    brings: (n: number) => (n === 1 ? '1 deleted file comes back.' : `${n} deleted files come back.`),
+    bringsAgain: (n: number) => (n === 1 ? '1 file comes back.' : `${n} files come back.`),
+    nothing: 'Nothing to undo',
+    nothingRedo: 'Nothing to redo',
     none: 'Nothing goes back unless you choose it below.',
     apart: (n: number) =>
       n === 1
@@ -86,6 +93,7 @@ export const undo = {
         : `In ${n} of them a later change stays; only Daybook’s part goes.`,
     show: 'Show the files',
     kept: (n: number) => (n === 1 ? '1 file stays as it is' : `${n} files stay as they are`),
+    keptNone: 'No file stays as it is',
     anyway: 'Bring back anyway',
     anywayOf: (path: string) => `Bring back anyway: ${path}`,
     anywayNote: 'The later change in it goes too.',

@@ -73,6 +73,37 @@ test('a turn that was taken back says so and offers no second time', async () =>
   expect(screen.getAllByRole('button', { name: /Undo everything in/ })).toHaveLength(1);
 });
 
+test('a file of a turn that was taken back alone is marked and counted, and no longer called new', async () => {
+  const { changes, folder } = await made();
+  const [first] =
+    changes.turns
+      .find(({ turn }) => turn === TURNS.filter)
+      ?.files.filter(({ change, kind }) => change === 'created' && kind === 'file') ?? [];
+  if (!first) throw new Error('the sample has a new file');
+  folder.undo('u', { kind: 'turn', turn: TURNS.filter }, [first.path], []);
+  await changes.load();
+  list(changes);
+  expect(screen.getByText('8 files in 2 turns, 1 undone')).toBeVisible();
+  const line = screen.getByTitle(first.path);
+  expect(line).toHaveClass('undone');
+  expect(line.querySelector('.where')).toHaveTextContent(/undone$/);
+  expect(line).not.toHaveTextContent(/new file|\+/);
+  folder.undo('v', { kind: 'session' }, [], ['menu.json']);
+  await changes.load();
+  expect(await screen.findByText('9 undone')).toBeVisible();
+});
+
+test('the list and the file that is looked at are read again when the window is come back to', async () => {
+  const { changes, folder } = await made();
+  list(changes);
+  await changes.select(TURNS.form, 'styles.css');
+  expect(changes.standing?.kind).toBe('ready');
+  folder.put('styles.css', 'all mine\n');
+  window.dispatchEvent(new Event('focus'));
+  await waitFor(() => expect(changes.standing?.kind).toBe('mixed'));
+  expect(changes.changedSince('styles.css')).toBe(true);
+});
+
 test('a file that a later turn changed again isn’t called the person’s', async () => {
   const { changes, folder } = await made();
   folder.begin('t3', 'Third', 3);

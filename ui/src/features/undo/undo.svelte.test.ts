@@ -113,7 +113,52 @@ test('a plan that changes nothing can’t be gone ahead with', () => {
   };
   render(UndoSheet, { t: en, plan, busy: false, onconfirm: vi.fn(), onclose: vi.fn() });
   expect(screen.getByRole('dialog', { name: 'Undo this file?' })).toBeVisible();
-  expect(screen.getByRole('button', { name: 'Undo 0 files' })).toBeDisabled();
+  expect(screen.getByRole('button', { name: 'Nothing to undo' })).toBeDisabled();
+  expect(screen.getByText('Nothing goes back unless you choose it below.')).toBeVisible();
+});
+
+test('what is said stays true once a file that would stay is named', async () => {
+  const plan = {
+    of: { kind: 'turn' as const, turn: 't' },
+    paths: ['b.txt'],
+    count: 0,
+    files: [],
+    apart: [],
+    kept: [{ path: 'b.txt', why: 'changed' }],
+    doubt: null,
+  };
+  render(UndoSheet, { t: en, plan, busy: false, onconfirm: vi.fn(), onclose: vi.fn() });
+  expect(screen.getByText('1 file stays as it is')).toBeVisible();
+  await userEvent.click(screen.getByRole('checkbox'));
+  expect(screen.queryByText('1 file stays as it is')).toBeNull();
+  expect(screen.getByText('No file stays as it is')).toBeVisible();
+  expect(screen.getByText('1 file goes back to how it was.')).toBeVisible();
+  expect(screen.getByRole('button', { name: 'Undo 1 file' })).toBeEnabled();
+});
+
+test('what was new is announced as removed, what was deleted as coming back', () => {
+  const files = [
+    { path: 'lines.txt', what: 'removed' },
+    { path: 'menu.md', what: 'restored' },
+    { path: 'old.txt', what: 'brought_back' },
+  ];
+  const plan = { paths: [], count: 3, files, apart: [], kept: [], doubt: null };
+  const rest = { busy: false, onconfirm: vi.fn(), onclose: vi.fn() };
+  const session = { ...plan, of: { kind: 'session' as const } };
+  const table = [
+    [en, session, '1 file goes back to how it was. 1 new file will be removed. 1 deleted file comes back.'],
+    [zh, session, '1 个文件会回到之前的样子。1 个新文件会被移除。1 个已删除的文件会找回。'],
+    [
+      en,
+      { ...plan, count: 1, files: files.slice(0, 1), of: { kind: 'undo' as const, undo: 'u' } },
+      '1 file will be removed.',
+    ],
+  ] as const;
+  for (const [t, shown, words] of table) {
+    const { unmount } = render(UndoSheet, { t, plan: shown, ...rest });
+    expect(screen.getByText(words)).toBeVisible();
+    unmount();
+  }
 });
 
 test('news name the file or count the files, offer the way back, and hold while somebody is at them', async () => {
