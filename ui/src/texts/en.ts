@@ -488,6 +488,8 @@ export const en = {
     addService: 'Add a service…',
     editService: 'Change…',
     removeService: 'Remove',
+    removeSure: (name: string) => `Remove ${name}? Sessions with its models need another one then.`,
+    removeYes: 'Yes, remove it',
     another: 'Another service',
     anotherNote: 'Any address that speaks the OpenAI or Anthropic format',
     key: 'Key',

@@ -478,6 +478,8 @@ export const zh: Texts = {
     addService: '添加服务…',
     editService: '更改…',
     removeService: '移除',
+    removeSure: (name) => `要移除${spaced(name, 'before')}吗？之后用它的模型的会话需要另选模型。`,
+    removeYes: '是的，移除',
     another: '其他服务',
     anotherNote: '任何兼容 OpenAI 或 Anthropic 格式的地址',
     key: '密钥',

@@ -42,6 +42,14 @@ test('whoever kept a call from being done is named, unknown ones plainly', () =>
   for (const [error, decision, words] of table) expect(denialWords(error, decision, en)).toBe(words);
 });
 
+test('chinese words and what they are about stand together, latin apart', () => {
+  const calls = [call('1', 'list_files', { path: '.' }), call('2', 'read_file', { path: 'menu.md' })];
+  const { container } = render(Steps, { t: zh, calls });
+  const lines = [...container.querySelectorAll('summary')].map((line) => line.textContent);
+  expect(lines[0]).toContain('查看了文件夹');
+  expect(lines[1]).toContain('读取了 menu.md');
+});
+
 test('what is told to the model after a plan isn’t shown', async () => {
   const output = 'The plan is set: 3 items. Go on with the work.';
   const { text } = await unfolded(call('1', 'update_plan', {}, { output }), zh);

@@ -1,0 +1,71 @@
+// The line of one service: saved is said and brought into view, removing asks first, nothing nobody asked about is said.
+import { render, screen } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { expect, test, vi } from 'vitest';
+import { FakeBackend } from '../../protocol/fake/fake';
+import { sampleWorld } from '../../protocol/fake/sample';
+import type { Provider } from '../../protocol/generated/Provider';
+import { Providers } from '../../state/providers.svelte';
+import { en } from '../../texts/en';
+import ModelsSettings from './ModelsSettings.svelte';
+import ProviderLine from './ProviderLine.svelte';
+
+const OWN: Provider = {
+  id: 'own',
+  name: 'Workshop',
+  dialect: 'openai-chat',
+  base_url: 'http://localhost:9000/v1',
+  key: 'not_needed',
+  custom: true,
+  models: ['one'],
+  check: null,
+};
+
+async function made(provider: Provider = OWN) {
+  const fake = new FakeBackend({
+    ...sampleWorld('en', 1e12),
+    script: () => undefined,
+    pause: () => Promise.resolve(),
+    now: () => 1e12,
+  });
+  fake.world.providers = [provider];
+  const providers = new Providers(fake);
+  await providers.load();
+  const removed = () => fake.asked.filter(({ name }) => name === 'remove_provider').length;
+  return { providers, removed };
+}
+
+test('removing a service is asked about in place first', async () => {
+  const { providers, removed } = await made();
+  render(ProviderLine, { t: en, provider: OWN, providers, model: null, onmodel: vi.fn() });
+  await userEvent.click(screen.getByRole('button', { name: 'Remove' }));
+  expect(removed()).toBe(0);
+  expect(screen.getByText(/^Remove Workshop\?/)).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+  expect(screen.queryByText(/^Remove Workshop\?/)).toBeNull();
+  await userEvent.click(screen.getByRole('button', { name: 'Remove' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Yes, remove it' }));
+  expect(removed()).toBe(1);
+});
+
+test('of a service of one’s own nothing is said about a key nobody asked for', async () => {
+  const { providers } = await made();
+  render(ProviderLine, { t: en, provider: OWN, providers, model: null, onmodel: vi.fn() });
+  const notes = [...screen.getByRole('listitem').querySelectorAll('small')].map((note) => note.textContent);
+  expect(notes).toEqual(['http://localhost:9000/v1', '1 model']);
+});
+
+test('a service that was added is said to be saved, and comes into view', async () => {
+  const { providers } = await made();
+  const into = vi.spyOn(Element.prototype, 'scrollIntoView');
+  render(ModelsSettings, { t: en, info: null, providers, model: null, onmodel: vi.fn() });
+  expect(screen.queryByText('Saved')).toBeNull();
+  await userEvent.click(screen.getByRole('button', { name: 'Add a service…' }));
+  await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'Second');
+  await userEvent.type(screen.getByRole('textbox', { name: 'Address' }), 'http://localhost:9/v1');
+  await userEvent.type(screen.getByRole('textbox', { name: 'Models' }), 'one');
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+  const line = (await screen.findByText('Saved')).closest('li');
+  expect(line).toHaveTextContent('Second');
+  expect(into.mock.instances).toContain(line);
+});
