@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { answer, approval, call, calls, end, entry } from '../protocol/fake/make';
 import type { ApprovalState } from '../protocol/generated/ApprovalState';
-import { decisionOf, decisionsAfter, toldBeside } from './told';
+import { decisionOf, decisionsAfter, toldBeside, turnIsOver } from './told';
 
 const request = (of: string, state: ApprovalState) =>
   entry(`apr_${of}`, 0, { kind: 'approval', approval: approval(`apr_${of}`, { call: of, state }) });
@@ -43,4 +43,25 @@ test('a failed attempt is told by the failed end after it, unless that says some
   expect(told([attempt, end('e', 0, 'failed', facts, 1)])).toEqual([true, false]);
   expect(told([attempt, end('e', 0, 'failed', { ...facts, message: 'no' }, 1)])).toEqual([false, false]);
   expect(told([attempt, end('e', 0, 'cancelled', facts, 1)])).toEqual([false, false]);
+});
+
+test('what is taken back or noted after a turn leaves it ended', () => {
+  const over = [answer('a', 0, 'x'), end('t', 0, 'completed', {}, 1)];
+  const undo = {
+    ...{
+      id: 'u',
+      of: { kind: 'session' as const },
+      state: 'done',
+      held: false,
+      files: [],
+      count: 0,
+      kept: [],
+    },
+    ...{ kept_more: 0, error: null, undone: false },
+  };
+  const note = { kind: 'notice' as const, code: 'mode/changed', facts: {}, level: 'info' as const };
+  expect(turnIsOver([])).toBe(false);
+  expect(turnIsOver(over)).toBe(true);
+  expect(turnIsOver([...over, entry('u', 0, { kind: 'undo', undo }), entry('n', 0, note)])).toBe(true);
+  expect(turnIsOver([...over, answer('b', 0, 'y'), entry('n', 0, note)])).toBe(false);
 });

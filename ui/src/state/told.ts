@@ -63,6 +63,12 @@ export function toldBeside(cells: readonly Told[], index: number): boolean {
   return false;
 }
 
+/** Did the last turn end, whatever was taken back or noted after it? */
+export function turnIsOver(cells: readonly Told[]): boolean {
+  const last = cells.findLast(({ body }) => body.kind !== 'undo' && body.kind !== 'notice');
+  return last?.body.kind === 'turn_end';
+}
+
 /** What was decided about all of these calls alike; null where it wasn't, or not alike. */
 export function decisionOf(calls: readonly CallView[], decisions: Decisions): ApprovalState | null {
   const first = decisions.get(calls[0]?.id ?? '');
