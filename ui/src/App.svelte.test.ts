@@ -369,7 +369,9 @@ test('r_undo_a_session_goes_back_only_after_a_look', async () => {
   await userEvent.click(await screen.findByRole('tab', { name: /Changes/ }));
   await userEvent.click(await screen.findByRole('button', { name: 'Undo the whole session…' }));
   const sheet = await screen.findByRole('dialog', { name: 'Undo the whole session?' });
-  expect(within(sheet).getByText('9 files go back to how they were.')).toBeVisible();
+  expect(
+    within(sheet).getByText(/^5 files go back.* 3 new files will be removed\. 1 deleted file comes back\.$/),
+  ).toBeVisible();
   // The shortcut doesn't decide what is being looked at.
   await userEvent.keyboard('{Control>}{Shift>}[KeyZ]{/Shift}{/Control}');
   expect(fake.asked.map((command) => command.name)).not.toContain('undo');
