@@ -203,6 +203,7 @@ test('the tour says that no AI is involved, and begins with a button', async () 
   expect(await screen.findByText('This is a guided tour. No AI is involved.')).toBeVisible();
   expect(screen.queryByRole('button', { name: /Model/ })).toBeNull();
   await userEvent.click(screen.getByRole('button', { name: 'Begin the tour' }));
+  await waitFor(() => expect(screen.getByRole('textbox', { name: 'Message' })).toHaveFocus());
   const id = fake.world.summaries[0]?.id ?? '';
   expect(fake.asked.find((command) => command.name === 'send')).toMatchObject({
     args: { session: id, text: 'Show me how this works.' },
