@@ -57,15 +57,18 @@ fn without_implied(net: &mut Vec<Effect>) {
     });
 }
 
-fn of_turn(ledger: &Ledger, at: usize, turn: &LedgerTurn, files: Vec<FileChange>) -> TurnChanges {
+fn of_turn(ledger: &Ledger, at: usize, turn: &LedgerTurn, mut files: Vec<FileChange>) -> TurnChanges {
     let undone = ledger.undone(&turn.turn);
+    for file in &mut files {
+        file.undone = undone.contains(file.path.as_str());
+    }
     TurnChanges {
         turn: turn.turn.to_string(),
         number: u32::try_from(at + 1).unwrap_or(u32::MAX),
         title: turn.title.clone(),
         time: turn.time,
         doubt: ledger.doubt(&RestoreOf::Turn { turn: turn.turn.clone() }).map(undo::doubt),
-        undone: !files.is_empty() && files.iter().all(|file| undone.contains(file.path.as_str())),
+        undone: !files.is_empty() && files.iter().all(|file| file.undone),
         files,
     }
 }
@@ -91,6 +94,7 @@ fn change(place: Option<&Place>, effect: &Effect) -> FileChange {
         kind: kind.to_owned(),
         added: effect.lines.map(|lines| lines.added),
         removed: effect.lines.map(|lines| lines.removed),
+        undone: false,
         changed_since: place.is_some_and(|place| !stands(place, effect)),
     }
 }

@@ -55,30 +55,42 @@ pub struct SystemKeychain;
 
 impl Keychain for SystemKeychain {
     fn status(&self) -> Result<(), KeychainError> {
-        keyring::Entry::store_status()
-            .as_ref()
-            .copied()
-            .map_err(|error| KeychainError::Missing(error.to_string()))
+        aside(|| {
+            let status = keyring::Entry::store_status().as_ref().copied();
+            status.map_err(|error| KeychainError::Missing(error.to_string()))
+        })
     }
 
     fn get(&self, name: &str) -> Result<Option<SecretString>, KeychainError> {
-        match entry(name)?.get_password() {
+        aside(|| match entry(name)?.get_password() {
             Ok(secret) => Ok(Some(SecretString::from(secret))),
             Err(keyring::Error::NoEntry) => Ok(None),
             Err(error) => Err(failure(&error)),
-        }
+        })
     }
 
     fn set(&self, name: &str, secret: &SecretString) -> Result<(), KeychainError> {
-        entry(name)?.set_password(secret.expose_secret()).map_err(|error| failure(&error))
+        aside(|| entry(name)?.set_password(secret.expose_secret()).map_err(|error| failure(&error)))
     }
 
     fn delete(&self, name: &str) -> Result<(), KeychainError> {
-        match entry(name)?.delete_credential() {
+        aside(|| match entry(name)?.delete_credential() {
             Ok(()) | Err(keyring::Error::NoEntry) => Ok(()),
             Err(error) => Err(failure(&error)),
-        }
+        })
     }
+}
+
+/// Asks on a thread of its own: the library waits on a runtime of its own, which it can't on a thread that drives ours.
+fn aside<T: Send>(ask: impl FnOnce() -> Result<T, KeychainError> + Send) -> Result<T, KeychainError> {
+    let broken = || KeychainError::Failed("asking it broke off".to_owned());
+    std::thread::scope(|scope| {
+        let asked = std::thread::Builder::new().name("keychain".into()).spawn_scoped(scope, ask);
+        asked
+            .map_err(|error| KeychainError::Failed(error.to_string()))?
+            .join()
+            .unwrap_or_else(|_| Err(broken()))
+    })
 }
 
 fn entry(name: &str) -> Result<keyring::Entry, KeychainError> {

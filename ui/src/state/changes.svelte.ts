@@ -80,13 +80,9 @@ export class Changes {
     return later.find((one) => !one.undone && one.files.some((file) => file.path === path))?.number ?? null;
   }
 
-  /**
-   * Was a turn's change of a file taken back? Then nothing of it is left in the session's changes, and no turn changed it
-   * after that.
-   */
-  isUndone({ turn, undone }: TurnChanges, path: string): boolean {
-    if (undone) return true;
-    return !this.#standing.has(path) && this.changedLater(turn, path) === null;
+  /** Was a turn's change of a file taken back? */
+  isUndone({ files }: TurnChanges, path: string): boolean {
+    return files.some((file) => file.path === path && file.undone);
   }
 
   turnOf(turn: string): TurnChanges | null {

@@ -85,6 +85,8 @@ pub struct FileChange {
     pub removed: Option<u32>,
     /// Did it change on disk after the session's last change to it?
     pub changed_since: bool,
+    /// Of a turn's file: was that change taken back?
+    pub undone: bool,
 }
 
 /// Differences of one file, computed by the engine.

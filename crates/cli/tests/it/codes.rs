@@ -71,7 +71,7 @@ fn a_session_is_continued_listed_shown_and_its_changes_counted() {
     assert_eq!(
         changes,
         [
-            json!({"path": "a.txt", "change": "created", "kind": "file", "added": 2, "removed": 0, "changed_since": false})
+            json!({"path": "a.txt", "change": "created", "kind": "file", "added": 2, "removed": 0, "changed_since": false, "undone": false})
         ]
     );
     std::fs::write(rig.project().join("a.txt"), "mine\n").expect("written");

@@ -134,7 +134,7 @@ fn r_inb_13_a_message_that_a_stop_holds_back_keeps_nobody_waiting() {
     let view = &rig.run(&["show", &session, "--json"]).json()[0];
     let waiting = &view["waiting"][0];
     assert_eq!((waiting["text"].as_str(), waiting["held"].as_bool()), (Some("and this"), Some(true)));
-    assert_eq!(rig.run(&["sessions", "--json"]).json()[0]["state"], "idle");
+    assert_eq!(rig.run(&["sessions", "--json"]).json()[0]["state"], "stopped");
 }
 
 #[test]

@@ -68,8 +68,12 @@ export class FakeFolder {
 
   changes(): Changes {
     const turns = this.#turns.map(({ turn, title, time }, n) => {
-      const files = this.#files({ kind: 'turn', turn });
-      const undone = files.every((file) => this.#undone(turn).has(file.path));
+      const gone = this.#undone(turn);
+      const files = this.#files({ kind: 'turn', turn }).map((file) => ({
+        ...file,
+        undone: gone.has(file.path),
+      }));
+      const undone = files.every((file) => file.undone);
       return { turn, number: n + 1, title, time, files, undone, doubt: this.doubts.get(turn) ?? null };
     });
     return {
@@ -156,7 +160,14 @@ export class FakeFolder {
               ? 'mode'
               : 'edited';
       const kind = (after ?? before)?.kind ?? 'file';
-      return { path, change, kind, ...lines, changed_since: !same(now, after) && !same(now, before) };
+      return {
+        path,
+        change,
+        kind,
+        ...lines,
+        changed_since: !same(now, after) && !same(now, before),
+        undone: false,
+      };
     });
   }
 

@@ -27,4 +27,8 @@ removed: number | null,
 /**
  * Did it change on disk after the session's last change to it?
  */
-changed_since: boolean, };
+changed_since: boolean, 
+/**
+ * Of a turn's file: was that change taken back?
+ */
+undone: boolean, };

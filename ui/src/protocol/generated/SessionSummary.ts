@@ -22,7 +22,7 @@ folder: Folder,
  */
 updated: number, 
 /**
- * What it is doing: `idle`, `working`, `needs_you`, `failed` or `damaged`.
+ * What it is doing: `idle`, `working`, `needs_you`, `failed`, `stopped` or `damaged`.
  */
 state: string, 
 /**
