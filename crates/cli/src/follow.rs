@@ -62,7 +62,9 @@ impl<'a> Follow<'a> {
                         break end;
                     }
                 }
-                None => break "interrupted".to_owned(),
+                // Whoever worked has gone. What a person's stop held back, no turn reads.
+                None if self.seen.held => break "cancelled".to_owned(),
+                None => break CUT_OFF.to_owned(),
             }
         };
         self.finish(&end);

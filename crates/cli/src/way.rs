@@ -20,6 +20,11 @@ use tokio::sync::mpsc;
 /// Lines of events.
 pub(crate) type Events = mpsc::Receiver<Result<String, ApiError>>;
 
+/// Between two looks whether guests are still here.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Looks after which guests that stay are left.
+const FAREWELL_PAUSES: u32 = 10;
+
 /// A way.
 pub(crate) enum Way {
     Guest(Client),
@@ -122,7 +127,13 @@ impl Way {
     pub(crate) async fn close(&self) {
         if let Self::Host(host) = self {
             while host.guests() > 0 && host.is_busy() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                tokio::time::sleep(PAUSE).await;
+            }
+            // What happened last is still on its way to them; those that only wanted to hear it leave by themselves.
+            let mut pauses = 0;
+            while host.guests() > 0 && pauses < FAREWELL_PAUSES {
+                tokio::time::sleep(PAUSE).await;
+                pauses += 1;
             }
             host.close().await;
         }
