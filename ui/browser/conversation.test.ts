@@ -75,24 +75,29 @@ async function streamWork(title: RegExp, id: string): Promise<number> {
   const client = await page.context().newCDPSession(page);
   await client.send('Profiler.enable');
   await client.send('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-  await page.evaluate(async (session) => {
-    for (let n = 0; n < 60; n += 1) {
-      const text = n % 20 === 19 ? 'end.\n\n' : `word${n} `;
-      globalThis.fake.push(session, { kind: 'text', key: 'stream', text });
-      await new Promise((done) => requestAnimationFrame(done));
-    }
-  }, id);
-  const { result } = await client.send('Profiler.takePreciseCoverage');
+  // Now and then something of the page's own falls into it, such as the end of a scroll; the quietest span has none.
+  const spans: number[] = [];
+  for (let span = 0; span < 3; span += 1) {
+    await page.evaluate(async (session) => {
+      for (let n = 0; n < 60; n += 1) {
+        const text = n % 20 === 19 ? 'end.\n\n' : `word${n} `;
+        globalThis.fake.push(session, { kind: 'text', key: 'stream', text });
+        await new Promise((done) => requestAnimationFrame(done));
+      }
+    }, id);
+    const { result } = await client.send('Profiler.takePreciseCoverage');
+    spans.push(
+      result
+        // The stand-in is a script of its own; what it does isn't the page's work.
+        .filter((script) => script.url.startsWith(stage.address) && !script.url.includes('/demo-'))
+        .flatMap((script) => script.functions.map((one) => one.ranges[0]?.count ?? 0))
+        .reduce((sum, n) => sum + n, 0),
+    );
+  }
   await client.detach();
   checkQuiet();
   await page.close();
-  return (
-    result
-      // The stand-in is a script of its own; what it does isn't the page's work.
-      .filter((script) => script.url.startsWith(stage.address) && !script.url.includes('/demo-'))
-      .flatMap((script) => script.functions.map((one) => one.ranges[0]?.count ?? 0))
-      .reduce((sum, n) => sum + n, 0)
-  );
+  return Math.min(...spans);
 }
 
 test('d21_a_word_costs_the_same_in_a_long_conversation', async () => {
@@ -100,7 +105,7 @@ test('d21_a_word_costs_the_same_in_a_long_conversation', async () => {
   const some = await streamWork(/Sixty entries/, 'ses_some');
   const long = await streamWork(/Five thousand/, 'ses_long');
   expect(some).toBeGreaterThan(1_000);
-  expect(long).toBeLessThan(some * 1.3);
+  expect(long).toBeLessThan(some * 1.2);
 });
 
 test('d22_five_thousand_lines_arrive_while_the_person_types', async () => {
