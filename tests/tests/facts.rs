@@ -75,5 +75,23 @@ fn traced() -> (Vec<Report>, Vec<(Hand, Deed)>) {
     assert!(done.status.success(), "{}{}", said(&done.stdout), said(&done.stderr));
     let reports = std::fs::read(&reports).expect("the reports");
     let log = said(&std::fs::read(&log).expect("the log"));
-    (serde_json::from_slice(&reports).expect("reports"), deeds(&log))
+    let reports: Vec<Report> = serde_json::from_slice(&reports).expect("reports");
+    let deeds = as_in_the_cage(&reports, deeds(&log));
+    (reports, deeds)
+}
+
+/// Where this system is itself in a changed root, the tracer calls a cage's files by the place where its root was attached;
+/// the cage itself knows nothing of that.
+fn as_in_the_cage(reports: &[Report], deeds: Vec<(Hand, Deed)>) -> Vec<(Hand, Deed)> {
+    let place = |path: &String| {
+        let at = reports.iter().find_map(|report| path.find(&report.home))?;
+        (at > 0).then(|| path[..at].to_owned())
+    };
+    let of_a_cage = deeds.iter().filter(|(hand, _)| *hand == Hand::Command);
+    let Some(place) = of_a_cage.flat_map(|(_, deed)| deed.paths()).find_map(place) else { return deeds };
+    let inside = |path: String| path.strip_prefix(&place).map(str::to_owned).unwrap_or(path);
+    deeds
+        .into_iter()
+        .map(|(hand, deed)| (hand, if hand == Hand::Ours { deed } else { deed.with_paths(inside) }))
+        .collect()
 }

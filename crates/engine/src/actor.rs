@@ -394,7 +394,7 @@ fn broken(op: &Op) -> Option<Input> {
         }
         Op::Restore(revision) => {
             let error = domain::call::ToolError { code: "internal".into(), message, suggestion: None };
-            let restored = crate::input::Restored { error: Some(error), ..Default::default() };
+            let restored = crate::input::Restored::broken_off(error);
             Some(Input::Restored { revision: revision.clone(), restored })
         }
         Op::Slot | Op::Backoff { .. } | Op::Judge { .. } | Op::Begin(_) | Op::Expire { .. } => None,

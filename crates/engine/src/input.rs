@@ -5,7 +5,7 @@
 use crate::decide::Judged;
 use domain::call::ToolError;
 use domain::digest::Digest;
-use domain::event::{Changed, EpochReason, Fact, KeptBack};
+use domain::event::{Changed, Doubt, EpochReason, Fact, KeptBack};
 use domain::ids::{ApprovalId, AttemptId, CallId, MessageId, RevisionId, StepId};
 use domain::model::{ModelDelta, ModelError, Outcome, Usage};
 use serde_json::Value;
@@ -157,6 +157,13 @@ pub struct Restored {
     pub kept_more: u64,
     /// Why it stopped before its end.
     pub error: Option<ToolError>,
+}
+
+impl Restored {
+    /// It stopped; what it or the process before it had done until then isn't known.
+    pub(crate) fn broken_off(error: ToolError) -> Self {
+        Self { changed: Changed::default().doubted(Doubt::Untold), error: Some(error), ..Self::default() }
+    }
 }
 
 /// The ends of a started call.

@@ -18,7 +18,7 @@ pub(crate) fn allowed_by<'a>(
     cage: Cage,
     grants: &'a [(GrantId, Grant)],
 ) -> Option<&'a GrantId> {
-    if facts.undo == Undo::No || touches_protected(facts) {
+    if facts.undo == Undo::No || touches_protected(facts) || is_partly_seen(facts) {
         return None;
     }
     let by = |fits: &dyn Fn(&Grant) -> bool| grants.iter().find(|(_, grant)| fits(grant)).map(|(id, _)| id);
@@ -73,13 +73,18 @@ fn within(facts: &Facts, under: &str) -> bool {
     !facts.can_touch.is_empty() && facts.can_touch.iter().all(inside)
 }
 
+/// Is there more to delete than was looked at? Something protected may be in the rest.
+fn is_partly_seen(facts: &Facts) -> bool {
+    facts.act == Act::Delete && facts.words.get("more").is_some_and(|more| more == "true")
+}
+
 fn touches_protected(facts: &Facts) -> bool {
     facts.can_touch.iter().any(|path| path::is_protected(path))
 }
 
 /// What could be allowed together with a call of these facts, narrowest first; empty where no scope can be enforced.
 pub(crate) fn offers(facts: &Facts, cage: Cage) -> Vec<Grant> {
-    if facts.undo == Undo::No || touches_protected(facts) {
+    if facts.undo == Undo::No || touches_protected(facts) || is_partly_seen(facts) {
         return Vec::new();
     }
     match facts.act {

@@ -44,6 +44,28 @@ pub(super) enum Deed {
     Mark(String),
 }
 
+impl Deed {
+    /// The files it is about.
+    pub(super) fn paths(&self) -> Vec<&String> {
+        match self {
+            Self::Changes(path) | Self::Reads(path) | Self::Names(path) => vec![path],
+            Self::Moves { from, to } => vec![from, to],
+            Self::Runs(_) | Self::Reaches { .. } | Self::Meddles(_) | Self::Mark(_) => Vec::new(),
+        }
+    }
+
+    /// The same about files by other names.
+    pub(super) fn with_paths(self, named: impl Fn(String) -> String) -> Self {
+        match self {
+            Self::Changes(path) => Self::Changes(named(path)),
+            Self::Reads(path) => Self::Reads(named(path)),
+            Self::Names(path) => Self::Names(named(path)),
+            Self::Moves { from, to } => Self::Moves { from: named(from), to: named(to) },
+            Self::Runs(_) | Self::Reaches { .. } | Self::Meddles(_) | Self::Mark(_) => self,
+        }
+    }
+}
+
 /// One process that is being read.
 #[derive(Clone)]
 struct Process {

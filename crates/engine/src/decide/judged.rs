@@ -161,7 +161,8 @@ fn ask(scratch: &mut Scratch, id: &CallId, judgement: Judgement, env: &Env<'_>) 
     let tool = call.name.clone();
     let earlier = call.approval.clone();
     match earlier.as_ref().map(|approval| (&approval.state, approval.digest == judgement.approval_digest)) {
-        Some((ApprovalState::Open, true)) => return,
+        // Said yes to while this was judged on the state before: it is judged once more, on that.
+        Some((ApprovalState::Open | ApprovalState::Granted, true)) => return,
         Some((ApprovalState::Open | ApprovalState::Granted, _)) => {
             let approval = earlier.map(|a| a.id).unwrap_or(ApprovalId::new(env.ids));
             scratch.push(ApprovalExpired { approval, why: "changed".into() });

@@ -40,17 +40,12 @@ pub(crate) async fn restore(
         }
     };
     let work = move || match &state.restoring {
-        Some(restoring) => all(&shared, &root, restoring)
-            .unwrap_or_else(|error| Restored { error: Some(error), ..Restored::default() }),
+        Some(restoring) => all(&shared, &root, restoring).unwrap_or_else(Restored::broken_off),
         None => Restored::default(),
     };
-    let restored = tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Restored {
-        error: Some(ToolError {
-            code: "internal".to_owned(),
-            message: format!("taking changes back broke off: {error}"),
-            suggestion: None,
-        }),
-        ..Restored::default()
+    let restored = tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+        let message = format!("taking changes back broke off: {error}");
+        Restored::broken_off(ToolError { code: "internal".to_owned(), message, suggestion: None })
     });
     drop(lease);
     Done::with(Op::Restore(revision.clone()), Some(Input::Restored { revision, restored }))

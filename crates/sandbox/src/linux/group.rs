@@ -38,7 +38,13 @@ impl Group {
 
     /// Could one be entered? Nothing is left of the try.
     pub(crate) fn works() -> bool {
-        let made = |place: &&str| Self::make(Path::new(place), "try").map(Self::remove).is_ok();
+        let made = |place: &&str| {
+            let group = Self::make(Path::new(place), "try")?;
+            let bounded = group.write(&format!("{}/pids.max", group.name), "100");
+            group.remove();
+            bounded
+        };
+        let made = |place: &&str| made(place).is_ok();
         rustix::process::geteuid().is_root() && PLACES.iter().any(made)
     }
 
@@ -63,7 +69,11 @@ impl Group {
         let place = rustix::fs::open(place, flags, Mode::empty())?;
         let name = format!("{NAME}{}{ending}", rustix::process::getpid().as_raw_nonzero());
         let group = Self { place, name };
-        rustix::fs::mkdirat(&group.place, &group.name, Mode::from_raw_mode(0o755))?;
+        match rustix::fs::mkdirat(&group.place, &group.name, Mode::from_raw_mode(0o755)) {
+            // A launcher that was killed had our number.
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error),
+        }
         let bound = format!("{}/pids.max", group.name);
         match rustix::fs::accessat(&group.place, &bound, rustix::fs::Access::EXISTS, AtFlags::empty()) {
             Ok(()) => Ok(group),
@@ -93,7 +103,8 @@ impl Group {
         let Ok(entries) = rustix::fs::Dir::new(found) else { return };
         for entry in entries.flatten() {
             let Ok(name) = entry.file_name().to_str() else { continue };
-            let number = name.strip_prefix(NAME).and_then(|rest| rest.parse::<i32>().ok());
+            let number = name.strip_prefix(NAME).map(|rest| rest.trim_end_matches("try"));
+            let number = number.and_then(|rest| rest.parse::<i32>().ok());
             let launcher = number.and_then(rustix::process::Pid::from_raw);
             let gone = launcher.is_some_and(|pid| {
                 rustix::process::test_kill_process(pid).is_err_and(|error| error == Errno::SRCH)

@@ -153,15 +153,22 @@ fn a_path_grant_ends_at_its_path() {
 
 #[test]
 fn a_grant_for_deleting_ends_at_what_is_protected_in_a_folder() {
-    let rig = granted(&[Grant::Delete { under: ".".into() }]);
+    let mut rig = granted(&[Grant::Delete { under: ".".into() }]);
     for path in ["q/plain/a.txt", "q/sub/.vscode/b/c.json", "q/sub/.vscode/d.json", "q/sub/AGENTS.md"] {
         rig.put(path, b"x");
     }
-    let judged = |path: &str| rig.judge("delete_path", &json!({ "path": path }));
-    assert!(matches!(judged("q/plain"), Verdict::Allow { .. }));
+    let judged = |rig: &Rig, path: &str| rig.judge("delete_path", &json!({ "path": path }));
+    assert!(matches!(judged(&rig, "q/plain"), Verdict::Allow { .. }));
     let named = rig.check("delete_path", &json!({"path": "q"})).survey(&rig.ctx).unwrap().facts.can_touch;
     assert_eq!(named, ["q", "q/sub/.vscode", "q/sub/AGENTS.md"], "the folder that protects, not all in it");
-    assert!(matches!(judged("q"), Verdict::Ask { .. }));
+    assert!(matches!(judged(&rig, "q"), Verdict::Ask { .. }));
+    // More than is looked at: nobody knows what is in the rest.
+    let call = rig.check("delete_path", &json!({ "path": "q/plain" }));
+    let mut facts = call.survey(&rig.ctx).unwrap().facts;
+    facts.words.insert("more".into(), "true".into());
+    assert!(matches!(judge(&call, &facts, &rig.policy()), Verdict::Ask { .. }));
+    rig.grants.clear();
+    assert_eq!(offers(&call, &facts, &rig.policy()), []);
 }
 
 #[test]

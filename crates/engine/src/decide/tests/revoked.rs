@@ -13,3 +13,22 @@ fn r_pol_05_a_permission_revoked_while_a_call_was_judged_starts_nothing() {
     let step = bench.step_id();
     assert_eq!(bench.take(Input::Judged { step, calls }), "", "it is judged again");
 }
+
+#[test]
+fn a_yes_said_while_the_call_was_judged_again_stands() {
+    let mut bench = Bench::attempting();
+    bench.answer(calls(&["tool"]), StopReason::ToolCalls);
+    let ask = || Verdict::Ask { rule: "mode/ask".into() };
+    let call = bench.call(0).id.clone();
+    let judged = |bench: &Bench| Input::Judged {
+        step: bench.step_id(),
+        calls: vec![Judged { call: call.clone(), result: Ok(judgement(ask(), b"shown", false)) }],
+    };
+    let asked = judged(&bench);
+    bench.take(asked);
+    let approval = bench.call(0).approval.clone().unwrap();
+    bench.tell(Command::Grant { approval: approval.id, digest: approval.digest, offer: None });
+    let late = judged(&bench);
+    assert_eq!(bench.take(late), "tool/decision", "nothing lapses and nothing is asked anew");
+    assert_eq!(bench.call(0).approval.clone().unwrap().state, domain::state::ApprovalState::Granted);
+}
