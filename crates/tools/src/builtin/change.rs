@@ -44,11 +44,14 @@ struct Question {
     /// Folders that are made first, the outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     folders: Vec<String>,
+    /// Is there no copy of the old content?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    unkept: bool,
 }
 
 impl Question {
     fn of(path: &str, before: Option<Entry>, after: Option<Entry>) -> Self {
-        Self { path: path.to_owned(), before, after, others: Vec::new(), folders: Vec::new() }
+        Self { path: path.to_owned(), before, after, others: Vec::new(), folders: Vec::new(), unkept: false }
     }
 }
 
@@ -267,9 +270,9 @@ pub(super) fn lines(target: &Target, after: &[u8], ctx: &Ctx) -> Option<LineCoun
     Some(crate::diff::line_count(&old.body, &new.body, &ctx.limits))
 }
 
-/// A deletion that can be asked about.
-pub(super) fn deletion(path: &str, before: Option<Entry>) -> Semantics {
-    reconcilable(&Question::of(path, before, None))
+/// A deletion that can be asked about; `kept`: is a copy of the content kept, besides what is in the trash?
+pub(super) fn deletion(path: &str, before: Option<Entry>, kept: bool) -> Semantics {
+    reconcilable(&Question { unkept: !kept, ..Question::of(path, before, None) })
 }
 
 fn reconcilable(question: &Question) -> Semantics {
@@ -283,7 +286,12 @@ fn reconcilable(question: &Question) -> Semantics {
 /// its other names.
 #[must_use]
 pub fn asked_about(operation: &str) -> Option<Vec<Effect>> {
-    let Question { path, before, after, others, folders } = serde_json::from_str(operation).ok()?;
+    let Question { path, before, after, others, folders, unkept } = serde_json::from_str(operation).ok()?;
+    if unkept {
+        // Only the trash has it: there is no content that could be named.
+        let kept_in = Some("trash".to_owned());
+        return Some(vec![Effect { path, before: None, after: None, lines: None, kept_in }]);
+    }
     let made = |path| {
         let after = Some(Entry::Folder { mode: None });
         Effect { path, before: None, after, lines: None, kept_in: None }

@@ -163,7 +163,9 @@ impl Doomed {
             let file = parent.and_then(|dir| open_in(&dir, path.name(), FollowSymlinks::No));
             file.is_ok_and(|mut file| {
                 let mut watched = ctx.secrets.watch(&mut file);
-                io::copy(&mut watched, &mut io::sink()).is_ok() && watched.found()
+                // It stops with an error at the first one.
+                let _ = io::copy(&mut watched, &mut io::sink());
+                watched.found()
             })
         })
     }
@@ -200,7 +202,7 @@ impl Doomed {
         };
         let file = Entry::File { content: self.digest, bytes: self.bytes, mode: None };
         let before = (self.kind == Kind::File).then_some(file);
-        Surveyed { facts, semantics: deletion(&path, before) }
+        Surveyed { facts, semantics: deletion(&path, before, whole) }
     }
 
     fn deleted(self, agreed: Option<Digest>, ctx: &Ctx) -> Result<Raw, Trouble> {

@@ -4,6 +4,7 @@
 //! is about gets a file **apart**, and the others keep what they show. Names outside the folder are unknown and follow, as
 //! they followed the change that is taken back.
 
+use super::bounds::Bounds;
 use super::handle::{open_folder, walk_to};
 use super::name::{MAX_DEPTH, ROOT, depth, join, last, parent, to_os};
 use super::plan::{Step, names};
@@ -15,25 +16,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Paths among the steps that get a file of their own.
 pub(super) fn apart(place: &Place, steps: &[Step]) -> BTreeSet<String> {
-    let mut shared: BTreeMap<File, Vec<&Step>> = BTreeMap::new();
+    let mut shared: BTreeMap<File, (u64, Vec<&Step>)> = BTreeMap::new();
     for step in steps.iter().filter(|step| writes(step)) {
-        if let Some((file, _)) = shared_file(place, &step.effect.path) {
-            shared.entry(file).or_default().push(step);
+        if let Some((file, names)) = shared_file(place, &step.effect.path) {
+            shared.entry(file).or_insert_with(|| (names, Vec::new())).1.push(step);
         }
     }
     if shared.is_empty() {
         return BTreeSet::new();
     }
-    let mut found = Found { wanted: shared.keys().copied().collect(), names: BTreeMap::new() };
-    found.below(place.dir(), ROOT);
+    let mut found = Found::of(shared.iter().map(|(file, (names, _))| (*file, *names)));
+    let whole = found.below(place.dir(), ROOT);
     let mut apart = BTreeSet::new();
-    for (file, steps) in shared {
+    for (file, (_, steps)) in shared {
         let names = found.names.remove(&file).unwrap_or_default();
         let goal = steps.first().and_then(|step| step.effect.before.clone());
-        let all_alike = names.iter().all(|name| {
-            let step = steps.iter().find(|step| step.effect.path == *name);
-            step.is_some_and(|step| step.effect.before == goal)
-        });
+        let all_alike = whole
+            && names.iter().all(|name| {
+                let step = steps.iter().find(|step| step.effect.path == *name);
+                step.is_some_and(|step| step.effect.before == goal)
+            });
         if !all_alike {
             apart.extend(steps.iter().map(|step| step.effect.path.clone()));
         }
@@ -56,10 +58,11 @@ pub(crate) struct OtherNames {
     pub(crate) outside: bool,
 }
 
-/// By which other names a file of the folder is known. Looks through the whole folder, if there are any.
+/// By which other names a file of the folder is known. Looks through the folder until it has found all there are, if
+/// there are any; names in a folder too large to be looked through count as outside.
 pub(crate) fn other_names(place: &Place, path: &str) -> OtherNames {
     let Some((file, count)) = shared_file(place, path) else { return OtherNames::default() };
-    let mut found = Found { wanted: BTreeSet::from([file]), names: BTreeMap::new() };
+    let mut found = Found::of([(file, count)]);
     found.below(place.dir(), ROOT);
     let names = found.names.remove(&file).unwrap_or_default();
     let outside = (names.len() as u64) < count;
@@ -77,24 +80,49 @@ fn shared_file(place: &Place, path: &str) -> Option<(File, u64)> {
 }
 
 struct Found {
-    wanted: BTreeSet<File>,
+    /// How many names of each file are still to be found.
+    wanted: BTreeMap<File, u64>,
     names: BTreeMap<File, Vec<String>>,
+    /// How many more entries may be looked at.
+    left: usize,
 }
 
 impl Found {
-    /// Looks through everything below; what can't be looked at can't be written to by us either.
-    fn below(&mut self, dir: &Dir, path: &str) {
+    fn of(wanted: impl IntoIterator<Item = (File, u64)>) -> Self {
+        Self { wanted: wanted.into_iter().collect(), names: BTreeMap::new(), left: Bounds::default().entries }
+    }
+
+    /// Looks through everything below, until all names are found; false when that was too much. What can't be looked at
+    /// can't be written to by us either.
+    fn below(&mut self, dir: &Dir, path: &str) -> bool {
         for name in names(dir) {
+            if self.wanted.is_empty() {
+                return true;
+            }
+            if self.left == 0 {
+                return false;
+            }
+            self.left -= 1;
             let os = to_os(&name);
             let Ok(meta) = dir.symlink_metadata(&os) else { continue };
             let inner = if path == ROOT { name.clone() } else { join(path, &name) };
             if meta.is_dir() && depth(&inner) < MAX_DEPTH {
-                if let Ok(folder) = open_folder(dir, &os) {
-                    self.below(&folder, &inner);
+                if open_folder(dir, &os).is_ok_and(|folder| !self.below(&folder, &inner)) {
+                    return false;
                 }
-            } else if meta.is_file() && self.wanted.contains(&(meta.dev(), meta.ino())) {
-                self.names.entry((meta.dev(), meta.ino())).or_default().push(inner);
+            } else if meta.is_file() {
+                self.meet((meta.dev(), meta.ino()), inner);
             }
         }
+        true
+    }
+
+    fn meet(&mut self, file: File, name: String) {
+        let Some(more) = self.wanted.get_mut(&file) else { return };
+        *more -= 1;
+        if *more == 0 {
+            self.wanted.remove(&file);
+        }
+        self.names.entry(file).or_default().push(name);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::rig::Rig;
 use crate::tool::Bin;
-use domain::call::{Entry, Undo};
+use domain::call::{Entry, Recovery, Semantics, Undo};
 use serde_json::json;
 use std::os::unix::fs::symlink;
 
@@ -129,4 +129,29 @@ fn the_folder_itself_and_what_is_not_there_are_refused() {
     let error = rig.error("delete_path", json!({"path": "note.md"}));
     assert_eq!(error.suggestion.as_deref(), Some("Did you mean \"notes.md\"?"));
     assert_eq!(rig.error("delete_path", json!({"path": "none/x"})).code, "file/not_found");
+}
+
+#[test]
+fn a_deletion_found_done_names_no_content_that_nobody_kept() {
+    let mut rig = Rig::new();
+    rig.ctx.secrets = std::sync::Arc::new(crate::redact::Needles::new(["sk-canary-0123456789"]));
+    rig.put("key.txt", b"KEY=sk-canary-0123456789\n");
+    rig.put("plain.txt", b"plain\n");
+    let found_done = |path: &str, undo: Undo| {
+        let surveyed = rig.check("delete_path", &json!({ "path": path })).survey(&rig.ctx).unwrap();
+        assert_eq!(surveyed.facts.undo, undo, "{path}");
+        let Semantics::Possible { recovery: Recovery::Reconcile { operation } } = surveyed.semantics else {
+            panic!("it can be asked about")
+        };
+        std::fs::remove_file(rig.path(path)).unwrap();
+        assert_eq!(
+            crate::reconcile(&rig.ctx.place, &operation, &rig.ctx.limits).unwrap(),
+            crate::Settled::Done
+        );
+        crate::asked_about(&operation).unwrap().remove(0)
+    };
+    let plain = found_done("plain.txt", Undo::Yes);
+    assert_eq!(plain.content_before(), Some(domain::digest::Digest::of(b"plain\n")));
+    let key = found_done("key.txt", Undo::Partly);
+    assert_eq!((key.before, key.kept_in.as_deref()), (None, Some("trash")));
 }
