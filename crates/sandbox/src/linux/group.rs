@@ -7,14 +7,15 @@
 //!
 //! Source: Documentation/admin-guide/cgroup-v1/pids.rst and cgroup-v2.rst of the Linux kernel.
 
+use std::fs;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-/// Where the controller is mounted: by itself (version 1), or with all others (version 2).
-const PLACES: [&str; 2] = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"];
+/// Where control groups are mounted: each controller by itself (version 1), or all together (version 2).
+const MOUNT: &str = "/sys/fs/cgroup";
 /// What our groups' names begin with; the launcher's number follows.
 const NAME: &str = "daybook-cage-";
 /// The launcher and what else of ours lives beside the command.
@@ -25,6 +26,44 @@ const OURS: u64 = 8;
 pub(crate) struct Group {
     place: OwnedFd,
     name: String,
+    /// The group we came from.
+    home: OwnedFd,
+}
+
+/// Where a group can be made so that it keeps the bounds that we were given.
+struct Site {
+    place: PathBuf,
+    home: PathBuf,
+}
+
+impl Site {
+    fn ours() -> Vec<Self> {
+        fs::read_to_string("/proc/self/cgroup").map_or_else(|_| Vec::new(), |text| Self::parse(&text))
+    }
+
+    /// Lines of `number:controllers:path`. With a tree of its own the controller takes a group in ours; in the tree of all,
+    /// only groups without processes have groups with bounds in them, so ours stands beside us.
+    fn parse(text: &str) -> Vec<Self> {
+        let site = |line: &str| {
+            let (_, rest) = line.split_once(':')?;
+            let (controllers, path) = rest.split_once(':')?;
+            // One that lies outside what we see can't be named.
+            let path = path.strip_prefix('/').filter(|path| !path.split('/').any(|part| part == ".."))?;
+            match controllers {
+                "" => {
+                    let home = Path::new(MOUNT).join(path);
+                    let place = if path.is_empty() { home.clone() } else { home.parent()?.to_owned() };
+                    Some(Self { place, home })
+                }
+                _ if controllers.split(',').any(|one| one == "pids") => {
+                    let home = Path::new(MOUNT).join(controllers).join(path);
+                    Some(Self { place: home.clone(), home })
+                }
+                _ => None,
+            }
+        };
+        text.lines().filter_map(site).collect()
+    }
 }
 
 impl Group {
@@ -33,23 +72,22 @@ impl Group {
         if !rustix::process::geteuid().is_root() {
             return None;
         }
-        PLACES.iter().find_map(|place| Self::enter_at(Path::new(place), processes).ok())
+        Site::ours().iter().find_map(|site| Self::enter_at(site, processes).ok())
     }
 
     /// Could one be entered? Nothing is left of the try.
     pub(crate) fn works() -> bool {
-        let made = |place: &&str| {
-            let group = Self::make(Path::new(place), "try")?;
+        let made = |site: &Site| {
+            let group = Self::make(site, "try")?;
             let bounded = group.write(&format!("{}/pids.max", group.name), "100");
             group.remove();
             bounded
         };
-        let made = |place: &&str| made(place).is_ok();
-        rustix::process::geteuid().is_root() && PLACES.iter().any(made)
+        rustix::process::geteuid().is_root() && Site::ours().iter().any(|site| made(site).is_ok())
     }
 
-    fn enter_at(place: &Path, processes: u64) -> rustix::io::Result<Self> {
-        let group = Self::make(place, "")?;
+    fn enter_at(site: &Site, processes: u64) -> rustix::io::Result<Self> {
+        let group = Self::make(site, "")?;
         group.sweep();
         let most = processes.saturating_add(OURS).to_string();
         let entered = group
@@ -64,11 +102,12 @@ impl Group {
         }
     }
 
-    fn make(place: &Path, ending: &str) -> rustix::io::Result<Self> {
+    fn make(site: &Site, ending: &str) -> rustix::io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let place = rustix::fs::open(place, flags, Mode::empty())?;
+        let place = rustix::fs::open(&site.place, flags, Mode::empty())?;
+        let home = rustix::fs::open(&site.home, flags, Mode::empty())?;
         let name = format!("{NAME}{}{ending}", rustix::process::getpid().as_raw_nonzero());
-        let group = Self { place, name };
+        let group = Self { place, name, home };
         match rustix::fs::mkdirat(&group.place, &group.name, Mode::from_raw_mode(0o755)) {
             // A launcher that was killed had our number.
             Ok(()) | Err(Errno::EXIST) => {}
@@ -86,8 +125,8 @@ impl Group {
 
     /// Leaves the group, which goes.
     pub(crate) fn leave(self) {
-        // The root of the tree takes everybody.
-        let _ = self.write("cgroup.procs", "0");
+        // Where we came from takes us back; otherwise the next launcher sweeps.
+        let _ = write(&self.home, "cgroup.procs", "0");
         self.remove();
     }
 
@@ -116,7 +155,35 @@ impl Group {
     }
 
     fn write(&self, path: &str, text: &str) -> rustix::io::Result<()> {
-        let file = rustix::fs::openat(&self.place, path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-        rustix::io::write(&file, text.as_bytes()).map(drop)
+        write(&self.place, path, text)
+    }
+}
+
+fn write(folder: &OwnedFd, path: &str, text: &str) -> rustix::io::Result<()> {
+    let file = rustix::fs::openat(folder, path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::io::write(&file, text.as_bytes()).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &[(&str, &str)]) {
+        let sites = Site::parse(text);
+        let found: Vec<_> =
+            sites.iter().map(|site| (site.place.to_str().unwrap(), site.home.to_str().unwrap())).collect();
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn a_group_keeps_the_bounds_we_were_given() {
+        let own = "/sys/fs/cgroup/pids/a/b";
+        check("9:pids:/a/b\n4:memory:/x\n", &[(own, own)]);
+        check("2:cpu,pids:/\n", &[("/sys/fs/cgroup/cpu,pids/", "/sys/fs/cgroup/cpu,pids/")]);
+        let slice = "/sys/fs/cgroup/user.slice";
+        check("0::/user.slice/session-1.scope\n", &[(slice, "/sys/fs/cgroup/user.slice/session-1.scope")]);
+        check("0::/\n", &[("/sys/fs/cgroup/", "/sys/fs/cgroup/")]);
+        check("0::/../x\n9:pids:nonsense\n\n", &[]);
     }
 }
