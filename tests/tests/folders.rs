@@ -71,9 +71,11 @@ fn a_call_begins_when_no_other_session_works_in_the_folder() {
         second.say("Write.").await;
         assert_eq!(told(&mut live, &second.session).await, Some(Hold::Folder));
         assert_eq!((second.count("tool/decision"), second.count("tool/start")), (1, 0), "it hasn't begun");
+        assert_eq!(second.process.engine.hold(&second.session), Some(Hold::Folder));
         first.tell(Command::Stop(CancelBy::User)).await;
         assert_eq!(told(&mut live, &second.session).await, None);
         second.idle().await;
+        assert_eq!(second.process.engine.hold(&second.session), None);
         assert_eq!(second.rig.file("second.txt"), "mine\n");
         assert_eq!(second.count("tool/start"), 1);
         second.clean();

@@ -107,7 +107,7 @@ impl Watch {
             // Nothing is ever added to it.
             return self.to.closed().await;
         }
-        if self.catch_up().is_err() {
+        if self.catch_up().and_then(|()| self.hold()).is_err() {
             return self.resync().await;
         }
         loop {
@@ -148,10 +148,19 @@ impl Watch {
                 self.add(patches);
                 Ok(())
             }
-            // The log brings what was missed.
-            Err(broadcast::error::RecvError::Lagged(_)) => Ok(()),
+            // The log brings what was missed, but for what work waits for.
+            Err(broadcast::error::RecvError::Lagged(_)) => self.hold(),
             Err(broadcast::error::RecvError::Closed) => Err(Over),
         }
+    }
+
+    /// What work waits for stands in no log.
+    fn hold(&mut self) -> Result<(), Over> {
+        let session = self.fold.id().clone();
+        let hold = self.inside.engine().map_err(|_| Over)?.hold(&session);
+        let patches = self.fold.live(&Live::Waiting { session, hold });
+        self.add(patches);
+        Ok(())
     }
 
     /// Reads what the log has and this fold hasn't.

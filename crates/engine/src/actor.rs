@@ -8,7 +8,7 @@ use crate::decide::{self, Command, CommandError, CommandReply, Decision, Env, Op
 use crate::input::Input;
 use crate::perform::prepare::Cache;
 use crate::perform::{Done, Pieces, Ready, calls, prepare, restore, send, trees};
-use crate::shared::{Hold, Live, Shared};
+use crate::shared::{Hold, Shared};
 use domain::event::Draft;
 use domain::ids::{CallId, SessionId};
 use domain::model::{ErrorClass, ModelError};
@@ -293,22 +293,15 @@ impl Actor {
 
     /// Appends, waiting out a store that can't be written for now.
     async fn try_append(&mut self, decision: Decision) -> Result<(), Failure> {
-        let mut stalled = false;
+        let mut waiting = None;
         loop {
             match self.once(&decision).await {
-                Ok(()) => {
-                    if stalled {
-                        self.shared.show(Live::Waiting { session: self.id.clone(), hold: None });
-                    }
-                    return Ok(());
-                }
+                Ok(()) => return Ok(()),
                 Err(error) if fatal(&error) => return Err(Failure::Stop),
                 Err(AppendError::Full | AppendError::Sql { .. } | AppendError::Unsure { .. }) => {
-                    stalled = true;
-                    self.shared.show(Live::Waiting { session: self.id.clone(), hold: Some(Hold::Store) });
+                    waiting.get_or_insert_with(|| self.shared.wait_for(&self.id, Hold::Store));
                     tokio::time::sleep(STALL).await;
                     if self.reread(decision.drafts.len()) {
-                        self.shared.show(Live::Waiting { session: self.id.clone(), hold: None });
                         return Ok(());
                     }
                     if self.shared.closing() {

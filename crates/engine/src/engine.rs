@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::perform::calls::{self, Would};
 use crate::ports::Ports;
 use crate::restoring;
-use crate::shared::{Live, Shared};
+use crate::shared::{Hold, Live, Shared};
 use domain::call::ToolError;
 use domain::event::{CancelBy, RestoreScope, SessionCreated};
 use domain::ids::SessionId;
@@ -135,6 +135,12 @@ impl Engine {
     ) -> Result<Result<Would, ToolError>, CommandFailure> {
         let state = self.state(session).map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
         Ok(calls::would(&self.shared, session, &state, command))
+    }
+
+    /// What work of a session waits for outside it just now.
+    #[must_use]
+    pub fn hold(&self, session: &SessionId) -> Option<Hold> {
+        self.shared.hold(session)
     }
 
     /// What shows before it is logged.

@@ -1,7 +1,7 @@
 //! What all sessions of one engine share: the store, the ports, the tools, the fragments, the bounds.
 
 use crate::decide::Knowledge;
-use crate::folders::Folders;
+use crate::folders::{Folders, Lease};
 use crate::limits::Limits;
 use crate::ports::Ports;
 use context::{Fragments, Registration};
@@ -10,10 +10,12 @@ use domain::event::{CheckedCall, ModelChoice};
 use domain::ids::{AttemptId, CallId, GrantId, SessionId};
 use domain::model::{ModelDelta, ModelSnapshot};
 use domain::state::State;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::StoreHandle;
 use tokio::sync::{Semaphore, broadcast};
+use tokio_util::sync::CancellationToken;
 use tools::{Registry, Visibility, Visible};
 
 /// How many live pieces may wait for a slow listener before it misses some; the log has them all.
@@ -75,6 +77,8 @@ pub(crate) struct Shared {
     pub(crate) folders: Arc<Folders>,
     pub(crate) attended: AtomicBool,
     pub(crate) closing: AtomicBool,
+    /// What sessions wait for just now, the newest last.
+    holds: Mutex<Vec<(SessionId, Hold)>>,
     _kept: Vec<Registration>,
 }
 
@@ -100,6 +104,7 @@ impl Shared {
             live: broadcast::channel(LIVE_QUEUE).0,
             attended: AtomicBool::new(true),
             closing: AtomicBool::new(false),
+            holds: Mutex::default(),
             _kept: kept,
         })
     }
@@ -115,10 +120,68 @@ impl Shared {
         own.chain(lasting.into_iter().flatten()).collect()
     }
 
+    /// Says that work of a session waits, for as long as what is given back lives.
+    pub(crate) fn wait_for(self: &Arc<Self>, session: &SessionId, hold: Hold) -> Waiting {
+        lock(&self.holds).push((session.clone(), hold));
+        self.tell_hold(session);
+        Waiting { shared: Arc::clone(self), session: session.clone(), hold }
+    }
+
+    /// What work of a session waits for just now.
+    pub(crate) fn hold(&self, session: &SessionId) -> Option<Hold> {
+        lock(&self.holds).iter().rev().find(|(other, _)| other == session).map(|(_, hold)| *hold)
+    }
+
+    fn tell_hold(&self, session: &SessionId) {
+        self.show(Live::Waiting { session: session.clone(), hold: self.hold(session) });
+    }
+
+    /// Holds a folder for a session, and says so while another one has it; `None` when told to stop.
+    pub(crate) async fn hold_folder(
+        self: &Arc<Self>,
+        root: &Path,
+        session: &SessionId,
+        cancel: &CancellationToken,
+    ) -> Option<Lease> {
+        if let Some(lease) = self.folders.hold_now(root, session) {
+            return Some(lease);
+        }
+        let _waiting = self.wait_for(session, Hold::Folder);
+        self.folders.hold(root, session, cancel).await
+    }
+
     pub(crate) fn show(&self, live: Live) {
         // Nobody watching is no error.
         drop(self.live.send(live));
     }
+}
+
+/// Work of a session waits.
+pub(crate) struct Waiting {
+    shared: Arc<Shared>,
+    session: SessionId,
+    hold: Hold,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut holds = lock(&self.shared.holds);
+        if let Some(at) = holds.iter().position(|one| one.0 == self.session && one.1 == self.hold) {
+            holds.remove(at);
+        }
+        drop(holds);
+        self.shared.tell_hold(&self.session);
+    }
+}
+
+/// The session's folder by the one name that all its names lead to: what it is held by.
+pub(crate) fn real_root(state: &State) -> PathBuf {
+    let root = state.session.as_ref().map_or("", |session| session.root.as_str());
+    Path::new(root).canonicalize().unwrap_or_else(|_| root.into())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Knowledge for Shared {

@@ -8,7 +8,7 @@ use crate::decide::{Judged, Op};
 use crate::folders::Lease;
 use crate::input::{Finished, FinishedEnd, Input};
 use crate::perform::{Done, Pieces, Ready, trees};
-use crate::shared::{Hold, Live, Shared};
+use crate::shared::{Live, Shared, real_root};
 use domain::call::{Effect, Facts, Mode, ToolError, Undo, Verdict};
 use domain::digest::Digest;
 use domain::event::{Changed, Doubt, EffectList};
@@ -16,7 +16,7 @@ use domain::ids::{CallId, SessionId, StepId};
 use domain::state::{ApprovalState, Call, CallPhase, State};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
@@ -54,17 +54,30 @@ pub(crate) async fn begin(
 ) -> Done {
     let op = Op::Begin(call.clone());
     let Some((_, step)) = state.step() else { return Done::with(op, None) };
-    let (step, calls, root) = (step.id.clone(), [call.clone()], real_root(&state));
-    let lease = shared.folders.hold_now(&root, &session);
-    let (mut judged, mut cleared) = look(&shared, &session, &state, &calls, lease).await;
-    if judged.iter().any(|one| one.result.as_ref().is_ok_and(|judgement| judgement.waits)) {
-        shared.show(Live::Waiting { session: session.clone(), hold: Some(Hold::Folder) });
-        let lease = shared.folders.hold(&root, &session, &cancel).await;
-        shared.show(Live::Waiting { session: session.clone(), hold: None });
-        let Some(lease) = lease else { return Done::with(op, None) };
-        (judged, cleared) = look(&shared, &session, &state, &calls, Some(lease)).await;
+    let (step, root) = (step.id.clone(), real_root(&state));
+    let mut lease = shared.folders.hold_now(&root, &session);
+    if lease.is_none() && changes(&shared, &session, &state, &call).await {
+        lease = shared.hold_folder(&root, &session, &cancel).await;
+        if lease.is_none() {
+            return Done::with(op, None);
+        }
     }
+    let (judged, cleared) = look(&shared, &session, &state, &[call], lease).await;
     Done { op, input: Some(Input::Judged { step, calls: judged }), cleared, slot: None }
+}
+
+/// Would the call change something? One that can't be looked at doesn't.
+async fn changes(shared: &Arc<Shared>, session: &SessionId, state: &Arc<State>, call: &CallId) -> bool {
+    let (shared, session, state, call) =
+        (Arc::clone(shared), session.clone(), Arc::clone(state), call.clone());
+    let looking = move || {
+        let call = state.call(&call)?;
+        let checked = shared.tools.check(&call.name, &call.good.as_ref()?.arguments).ok()?;
+        let ctx = ctx(&shared, &session, &state, &call.id, CancellationToken::new(), Output::None).ok()?;
+        let surveyed = checked.survey(&ctx).ok()?;
+        Some(mode(&state) != Mode::Plan && surveyed.semantics.has_effects())
+    };
+    tokio::task::spawn_blocking(looking).await.ok().flatten().unwrap_or(false)
 }
 
 type Looked = (Vec<Judged>, Vec<(CallId, Ready)>);
@@ -309,12 +322,6 @@ fn tree(state: &State, call: &CallId) -> Option<Digest> {
         Some(CallPhase::Started { tree, .. }) => *tree,
         Some(_) | None => None,
     }
-}
-
-/// The session's folder by the one name that all its names lead to.
-fn real_root(state: &State) -> PathBuf {
-    let root = state.session.as_ref().map_or("", |session| session.root.as_str());
-    Path::new(root).canonicalize().unwrap_or_else(|_| root.into())
 }
 
 /// Files with secrets that the session's calls read or named.

@@ -9,11 +9,10 @@ use crate::ledger;
 use crate::perform::Done;
 use crate::perform::calls::bounded_changes;
 use crate::restoring::{kept_back, of_restore, on_record, open};
-use crate::shared::{Hold, Live, Shared};
+use crate::shared::{Shared, real_root};
 use domain::call::ToolError;
 use domain::ids::{RevisionId, SessionId};
 use domain::state::{Restoring, State};
-use std::path::Path;
 use std::sync::Arc;
 use store::Reader;
 use tokio_util::sync::CancellationToken;
@@ -26,19 +25,8 @@ pub(crate) async fn restore(
     revision: RevisionId,
 ) -> Done {
     let root = state.session.as_ref().map(|session| session.root.clone()).unwrap_or_default();
-    // The same folder by whatever name it is reached: calls hold it by its real path.
-    let real = Path::new(&root).canonicalize().unwrap_or_else(|_| Path::new(&root).to_owned());
     // A return that was begun is finished: closing waits for it.
-    let never = CancellationToken::new();
-    let lease = match shared.folders.hold_now(&real, &session) {
-        Some(lease) => Some(lease),
-        None => {
-            shared.show(Live::Waiting { session: session.clone(), hold: Some(Hold::Folder) });
-            let lease = shared.folders.hold(&real, &session, &never).await;
-            shared.show(Live::Waiting { session: session.clone(), hold: None });
-            lease
-        }
-    };
+    let lease = shared.hold_folder(&real_root(&state), &session, &CancellationToken::new()).await;
     let work = move || match &state.restoring {
         Some(restoring) => all(&shared, &root, restoring).unwrap_or_else(Restored::broken_off),
         None => Restored::default(),

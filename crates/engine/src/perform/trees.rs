@@ -152,7 +152,11 @@ pub(crate) async fn look(shared: &Arc<Shared>, state: &Arc<State>) -> BTreeMap<C
             };
             let look = match (recovery, tree) {
                 (_, Some(tree)) => {
-                    let differs = since(&shared, &place, tree)?;
+                    let mut differs = since(&shared, &place, tree)?;
+                    if let Some(decided) = call.decision.as_ref().filter(|decided| decided.act == Act::Delete)
+                    {
+                        differs.retain(|effect| is_in(&effect.path, &decided.touches));
+                    }
                     Look::Differs(bounded_changes(differs, &blobs(&shared)))
                 }
                 (Recovery::Reconcile { operation }, None) => asked(&shared, &place, operation)?,

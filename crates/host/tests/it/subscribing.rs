@@ -139,3 +139,37 @@ async fn the_lists_are_told_of_every_change_of_a_line() {
     }
     rig.host.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_joins_while_work_waits_for_the_folder_sees_that_it_waits() {
+    let when = |words: &str, answer: serde_json::Value| {
+        let mut answer = answer;
+        answer["when"] = json!({ "contains": words });
+        answer
+    };
+    let long = when("Work long.", call("run_command", json!({"command": "touch begun; sleep 60"})));
+    let write = when("Write.", call("write_file", json!({"path": "second.txt", "content": "x\n"})));
+    let rig = Rig::new(json!([long, write, text("Done.")])).await;
+    let (first, second) = (rig.session(Mode::Auto).await, rig.session(Mode::Auto).await);
+    let mut worker = rig.client(&first).await;
+    rig.say(&first, "Work long.").await;
+    let running = |view: &SessionView| {
+        view.entries.iter().any(|entry| match &entry.body {
+            EntryBody::Calls { calls } => {
+                calls.iter().any(|call| call.state == api::wire::view::CallState::Running)
+            }
+            _ => false,
+        })
+    };
+    worker.until(running).await;
+    let waits = |view: &SessionView| view.activity == Activity::Held { by: "folder".to_owned() };
+    let mut from_the_start = rig.client(&second).await;
+    rig.say(&second, "Write.").await;
+    from_the_start.until(waits).await;
+    let mut late = rig.client(&second).await;
+    late.until(waits).await;
+    assert_eq!(rig.call(Command::Interrupt { session: first.clone() }).await, Reply::Done);
+    for client in [&mut from_the_start, &mut late] {
+        client.until(ended).await;
+    }
+}
