@@ -73,12 +73,8 @@ fn try_run(start: Start) -> anyhow::Result<i32> {
     let builder = {
         let deaths = std::sync::Mutex::new(window::Deaths::default());
         builder.on_web_content_process_terminate(move |page| {
-            let mut deaths = deaths.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if deaths.one_more(std::time::Instant::now())
-                && let Err(error) = page.reload()
-            {
-                tracing::error!(%error, "the page can't be loaded again");
-            }
+            let page = page.clone();
+            window::Deaths::one_more(&deaths, move || page.reload());
         })
     };
     let app = builder

@@ -34,25 +34,25 @@ pub(crate) fn open(app: &AppHandle) -> anyhow::Result<()> {
         })
         .build()?;
     #[cfg(target_os = "linux")]
-    window.with_webview(|webview| draw_again(&webview.inner()))?;
+    {
+        let again = window.clone();
+        window.with_webview(move |webview| draw_again(&webview.inner(), again))?;
+    }
     let handle = window.clone();
     window.on_window_event(move |event| on_event(&handle, event));
     Ok(())
 }
 
 /// The process that draws the page can die, by itself or by the system's hand. The page is loaded again then: what it showed
-/// is in the record. One that dies again and again is left alone.
+/// is in the record.
 #[cfg(target_os = "linux")]
-fn draw_again(page: &webkit2gtk::WebView) {
-    use std::cell::RefCell;
+fn draw_again(page: &webkit2gtk::WebView, window: WebviewWindow) {
     use webkit2gtk::WebViewExt as _;
-    let deaths = RefCell::new(Deaths::default());
-    page.connect_web_process_terminated(move |page, why| {
-        let again = deaths.borrow_mut().one_more(std::time::Instant::now());
-        tracing::error!(?why, again, "the process that draws the page ended");
-        if again {
-            page.reload();
-        }
+    let deaths = std::sync::Mutex::new(Deaths::default());
+    page.connect_web_process_terminated(move |_, why| {
+        tracing::error!(?why, "the process that draws the page ended");
+        let window = window.clone();
+        Deaths::one_more(&deaths, move || window.reload());
     });
 }
 
@@ -63,15 +63,30 @@ pub(crate) struct Deaths(std::collections::VecDeque<std::time::Instant>);
 
 #[cfg(not(windows))]
 impl Deaths {
-    /// Most of them within [`Deaths::WITHIN`] after which the page is still loaded again.
+    /// Most of them within [`Deaths::WITHIN`] after which the page is still loaded again at once.
     const MOST: usize = 3;
     const WITHIN: Duration = Duration::from_secs(60);
 
-    /// One more; true when the page should be loaded again.
-    pub(crate) fn one_more(&mut self, now: std::time::Instant) -> bool {
+    /// One more: the page is loaded again at once, or in a while where it dies again and again.
+    pub(crate) fn one_more(
+        deaths: &std::sync::Mutex<Self>,
+        reload: impl FnOnce() -> tauri::Result<()> + Send + 'static,
+    ) {
+        let mut deaths = deaths.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let wait = deaths.wait(std::time::Instant::now());
+        tauri::async_runtime::spawn(async move {
+            tokio::time::sleep(wait).await;
+            if let Err(error) = reload() {
+                tracing::error!(%error, "the page can't be loaded again");
+            }
+        });
+    }
+
+    /// How long to wait after one more.
+    fn wait(&mut self, now: std::time::Instant) -> Duration {
         self.0.retain(|then| now.duration_since(*then) < Self::WITHIN);
         self.0.push_back(now);
-        self.0.len() <= Self::MOST
+        if self.0.len() <= Self::MOST { Duration::ZERO } else { Self::WITHIN }
     }
 }
 
@@ -192,11 +207,11 @@ mod tests {
 
     #[cfg(not(windows))]
     #[test]
-    fn a_page_that_dies_again_and_again_is_left_alone() {
+    fn a_page_that_dies_again_and_again_is_loaded_again_in_a_while() {
         let (mut deaths, begin) = (Deaths::default(), std::time::Instant::now());
-        let mut at = |seconds| deaths.one_more(begin + Duration::from_secs(seconds));
+        let mut at = |seconds| deaths.wait(begin + Duration::from_secs(seconds)) == Duration::ZERO;
         assert_eq!([at(0), at(1), at(2), at(3)], [true, true, true, false]);
-        assert!(at(100), "long after, it is loaded again");
+        assert!(at(100), "long after, at once again");
     }
 
     #[test]
