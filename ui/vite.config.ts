@@ -23,7 +23,6 @@ export default defineConfig(({ mode }) => ({
     environment: 'jsdom',
     include: ['src/**/*.test.ts', 'src/**/*.svelte.test.ts'],
     setupFiles: ['./vitest.setup.ts'],
-    testTimeout: 30_000,
     restoreMocks: true,
   },
 }));

@@ -1,11 +1,8 @@
 // What every unit test of the page starts with: readable assertions about the document, a clean one each time, and the
 // few parts of a browser that jsdom lacks.
 import '@testing-library/jest-dom/vitest';
-import { cleanup, configure } from '@testing-library/svelte';
+import { cleanup } from '@testing-library/svelte';
 import { afterEach } from 'vitest';
-
-// A machine that builds at the same time is slow; what never comes is still found out.
-configure({ asyncUtilTimeout: 10_000 });
 
 class NoResizeObserver implements ResizeObserver {
   observe(): void {}
