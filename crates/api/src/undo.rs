@@ -60,7 +60,7 @@ pub(crate) fn preview(
     for (effect, (path, state)) in net.iter().zip(states) {
         match state {
             State::Ready if found.files.len() < LISTED => {
-                found.files.push(UndoneFile { path, what: what(&inverse(effect)).to_owned() });
+                found.files.push(UndoneFile { path, what: what(&show::inverse(effect)).to_owned() });
             }
             State::Kept { why } if found.kept.len() < LISTED => {
                 found.kept.push(KeptFile { path, why: why.code().to_owned() });
@@ -118,8 +118,4 @@ pub(crate) fn what(effect: &Effect) -> &'static str {
         (None, Some(_)) => "brought_back",
         (Some(_), Some(_)) => "restored",
     }
-}
-
-fn inverse(effect: &Effect) -> Effect {
-    Effect { before: effect.after.clone(), after: effect.before.clone(), ..effect.clone() }
 }

@@ -1,7 +1,7 @@
 //! What all sessions of one engine share: the store, the ports, the tools, the fragments, the bounds.
 
 use crate::decide::Knowledge;
-use crate::folders::{Folders, Lease};
+use crate::folders::{Folders, Lease, lock};
 use crate::limits::Limits;
 use crate::ports::Ports;
 use context::{Fragments, Registration};
@@ -12,7 +12,7 @@ use domain::model::{ModelDelta, ModelSnapshot};
 use domain::state::State;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use store::StoreHandle;
 use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
@@ -178,10 +178,6 @@ impl Drop for Waiting {
 pub(crate) fn real_root(state: &State) -> PathBuf {
     let root = state.session.as_ref().map_or("", |session| session.root.as_str());
     Path::new(root).canonicalize().unwrap_or_else(|_| root.into())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Knowledge for Shared {

@@ -6,24 +6,15 @@ import NoticeEntry from './conversation/NoticeEntry.svelte';
 import TurnEnd from './conversation/TurnEnd.svelte';
 import ProviderLine from './models/ProviderLine.svelte';
 import { FakeBackend } from '../protocol/fake/fake';
+import { service } from '../protocol/fake/make';
 import { sampleWorld } from '../protocol/fake/sample';
-import type { Provider } from '../protocol/generated/Provider';
 import { Providers } from '../state/providers.svelte';
 import { en } from '../texts/en';
 import { zh } from '../texts/zh';
 
 const REFUSED =
   'couldn’t connect to http://127.0.0.1:11434/: tcp connect error: Connection refused (os error 111)';
-const OWN: Provider = {
-  id: 'my-model',
-  name: 'Workshop',
-  dialect: 'openai-chat',
-  base_url: 'http://localhost:9000/v1',
-  key: 'not_needed',
-  custom: true,
-  models: ['one'],
-  check: { ok: false, class: 'network', message: REFUSED },
-};
+const OWN = service('my-model', { check: { ok: false, class: 'network', message: REFUSED } });
 
 function backend() {
   return new FakeBackend({

@@ -1,28 +1,7 @@
 // A request stands still for 600 ms before it can be answered, and again when it moves.
 import { expect, test } from 'vitest';
-import { Arming, ARMING_MS, type Timing } from './arming.svelte';
-
-/** A clock that is moved by hand; what was due runs when it passes. */
-export function handClock(): Timing & { pass(ms: number): void } {
-  let now = 0;
-  let due: { at: number; run: () => void }[] = [];
-  return {
-    now: () => now,
-    after: (ms, run) => {
-      const entry = { at: now + ms, run };
-      due.push(entry);
-      return () => {
-        due = due.filter((other) => other !== entry);
-      };
-    },
-    pass: (ms) => {
-      now += ms;
-      const ready = due.filter((entry) => entry.at <= now);
-      due = due.filter((entry) => entry.at > now);
-      for (const entry of ready) entry.run();
-    },
-  };
-}
+import { Arming, ARMING_MS } from './arming.svelte';
+import { handClock } from './hand-clock';
 
 test('a24_a_request_is_armed_only_after_it_stood_still', () => {
   const clock = handClock();

@@ -1,10 +1,10 @@
 // A request: its order, its arming, its keys, its limits, and what it never offers.
 import { fireEvent, render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { flushSync } from 'svelte';
 import { expect, test, vi } from 'vitest';
 import { approval, diff } from '../../protocol/fake/make';
 import type { ApprovalView } from '../../protocol/generated/ApprovalView';
+import { handClock } from '../../state/hand-clock';
 import { en } from '../../texts/en';
 import { zh } from '../../texts/zh';
 import ApprovalCard from './ApprovalCard.svelte';
@@ -16,8 +16,7 @@ const RLO = String.fromCharCode(0x202e);
 type Props = Parameters<typeof ApprovalCard>[1];
 
 function show(part: Partial<ApprovalView> = {}, props: Partial<Props> = {}) {
-  let now = 0;
-  let due: (() => void)[] = [];
+  const clock = handClock();
   const onallow = vi.fn(() => Promise.resolve(true));
   const onrefuse = vi.fn<Props['onrefuse']>(() => Promise.resolve(true));
   const all: Props = {
@@ -27,19 +26,13 @@ function show(part: Partial<ApprovalView> = {}, props: Partial<Props> = {}) {
     place: 1,
     of: 1,
     platform: 'linux',
-    timing: { now: () => now, after: (_ms, run) => (due.push(run), () => {}) },
+    timing: clock,
     onallow,
     onrefuse,
     ...props,
   };
   const view = render(ApprovalCard, all);
-  const pass = (ms: number) => {
-    now += ms;
-    const ready = due;
-    due = [];
-    for (const run of ready) run();
-    flushSync();
-  };
+  const { pass } = clock;
   const allow = () => screen.getByRole('button', { name: /Allow once|允许这一次/ });
   return { ...view, all, pass, onallow, onrefuse, allow };
 }

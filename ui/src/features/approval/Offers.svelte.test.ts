@@ -1,19 +1,19 @@
 // More than this once: only what was offered, with its exact scope beneath it, armed like the yes; and what undo leaves out.
 import { render, screen, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { flushSync } from 'svelte';
 import { expect, test, vi } from 'vitest';
 import { approval } from '../../protocol/fake/make';
 import type { Offer } from '../../protocol/generated/Offer';
 import type { ApprovalView } from '../../protocol/generated/ApprovalView';
+import { ARMING_MS } from '../../state/arming.svelte';
+import { handClock } from '../../state/hand-clock';
 import { en } from '../../texts/en';
 import { zh } from '../../texts/zh';
 import { isWide, offerWords } from '../../texts/permission';
 import ApprovalCard from './ApprovalCard.svelte';
 
 function show(part: Partial<ApprovalView>, t = en) {
-  let now = 0;
-  let due: (() => void)[] = [];
+  const clock = handClock();
   const onallow = vi.fn<(more: { offer: number; lasting: boolean } | null) => Promise<boolean>>(() =>
     Promise.resolve(true),
   );
@@ -24,17 +24,11 @@ function show(part: Partial<ApprovalView>, t = en) {
     place: 1,
     of: 1,
     platform: 'linux',
-    timing: { now: () => now, after: (_ms, run) => (due.push(run), () => {}) },
+    timing: clock,
     onallow,
     onrefuse: () => Promise.resolve(true),
   });
-  const arm = () => {
-    now += 600;
-    const ready = due;
-    due = [];
-    for (const run of ready) run();
-    flushSync();
-  };
+  const arm = () => clock.pass(ARMING_MS);
   return { onallow, arm };
 }
 

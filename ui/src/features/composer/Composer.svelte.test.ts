@@ -1,9 +1,10 @@
 // What is sent and when: Enter sends, an input method's Enter doesn't, words stay until they are on the record.
 import { createEvent, fireEvent, render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { createRawSnippet, flushSync } from 'svelte';
+import { createRawSnippet } from 'svelte';
 import { expect, test, vi } from 'vitest';
 import { MESSAGE, type Reply } from '../../state/reply';
+import { handClock } from '../../state/hand-clock';
 import { en } from '../../texts/en';
 import Composer from './Composer.svelte';
 
@@ -129,17 +130,8 @@ test('every keystroke is kept as a draft', async () => {
 
 /** A composer for a reply, on a clock of its own. */
 function replying(reply: Reply, part: Partial<Props> = {}) {
-  let now = 0;
-  let due: (() => void)[] = [];
-  const timing: Props['timing'] = { now: () => now, after: (_ms, run) => (due.push(run), () => {}) };
-  const pass = (ms: number) => {
-    now += ms;
-    const ready = due;
-    due = [];
-    for (const run of ready) run();
-    flushSync();
-  };
-  return { ...show({ needsYou: true, first: false, reply, timing, ...part }), pass };
+  const timing = handClock();
+  return { ...show({ needsYou: true, first: false, reply, timing, ...part }), pass: timing.pass };
 }
 
 test('r_inb_10_while_a_question_waits_enter_answers_it', async () => {

@@ -3,6 +3,7 @@ import { render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import { FakeBackend } from '../../protocol/fake/fake';
+import { service } from '../../protocol/fake/make';
 import { sampleWorld } from '../../protocol/fake/sample';
 import type { Provider } from '../../protocol/generated/Provider';
 import { Providers } from '../../state/providers.svelte';
@@ -10,16 +11,7 @@ import { en } from '../../texts/en';
 import ModelsSettings from './ModelsSettings.svelte';
 import ProviderLine from './ProviderLine.svelte';
 
-const OWN: Provider = {
-  id: 'own',
-  name: 'Workshop',
-  dialect: 'openai-chat',
-  base_url: 'http://localhost:9000/v1',
-  key: 'not_needed',
-  custom: true,
-  models: ['one'],
-  check: null,
-};
+const OWN = service('own');
 
 async function made(provider: Provider = OWN) {
   const fake = new FakeBackend({

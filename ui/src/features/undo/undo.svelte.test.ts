@@ -4,6 +4,7 @@ import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import { Failure } from '../../protocol/backend';
 import type { UndoView } from '../../protocol/generated/UndoView';
+import type { Plan } from '../../state/undoing.svelte';
 import { en } from '../../texts/en';
 import { zh } from '../../texts/zh';
 import UndoEntry from './UndoEntry.svelte';
@@ -101,33 +102,26 @@ test('r_undo_a_plan_counts_says_what_is_unsure_and_brings_back_only_what_is_name
   expect(onconfirm).toHaveBeenLastCalledWith(['b.txt']);
 });
 
+/** A file that would stay. */
+const STAYS: Plan = {
+  of: { kind: 'turn', turn: 't' },
+  paths: ['b.txt'],
+  count: 0,
+  files: [],
+  apart: [],
+  kept: [{ path: 'b.txt', why: 'changed' }],
+  doubt: null,
+};
+
 test('a plan that changes nothing can’t be gone ahead with', () => {
-  const plan = {
-    of: { kind: 'turn' as const, turn: 't' },
-    paths: ['b.txt'],
-    count: 0,
-    files: [],
-    apart: [],
-    kept: [{ path: 'b.txt', why: 'changed' }],
-    doubt: null,
-  };
-  render(UndoSheet, { t: en, plan, busy: false, onconfirm: vi.fn(), onclose: vi.fn() });
+  render(UndoSheet, { t: en, plan: STAYS, busy: false, onconfirm: vi.fn(), onclose: vi.fn() });
   expect(screen.getByRole('dialog', { name: 'Undo this file?' })).toBeVisible();
   expect(screen.getByRole('button', { name: 'Nothing to undo' })).toBeDisabled();
   expect(screen.getByText('Nothing goes back unless you choose it below.')).toBeVisible();
 });
 
 test('what is said stays true once a file that would stay is named', async () => {
-  const plan = {
-    of: { kind: 'turn' as const, turn: 't' },
-    paths: ['b.txt'],
-    count: 0,
-    files: [],
-    apart: [],
-    kept: [{ path: 'b.txt', why: 'changed' }],
-    doubt: null,
-  };
-  render(UndoSheet, { t: en, plan, busy: false, onconfirm: vi.fn(), onclose: vi.fn() });
+  render(UndoSheet, { t: en, plan: STAYS, busy: false, onconfirm: vi.fn(), onclose: vi.fn() });
   expect(screen.getByText('1 file stays as it is')).toBeVisible();
   await userEvent.click(screen.getByRole('checkbox'));
   expect(screen.queryByText('1 file stays as it is')).toBeNull();

@@ -4,6 +4,7 @@ import type { CallView } from '../generated/CallView';
 import type { DiffLine } from '../generated/DiffLine';
 import type { Entry } from '../generated/Entry';
 import type { EntryBody } from '../generated/EntryBody';
+import type { Provider } from '../generated/Provider';
 import type { FileDiff } from '../generated/FileDiff';
 
 export function entry(key: string, time: number, body: EntryBody): Entry {
@@ -84,4 +85,19 @@ function spans(text: string): DiffLine['spans'] {
     .map((piece) =>
       piece.startsWith('⟦') ? { text: piece.slice(1, -1), changed: true } : { text: piece, changed: false },
     );
+}
+
+/** A service of the person's own. */
+export function service(id: string, part: Partial<Provider> = {}): Provider {
+  return {
+    id,
+    name: 'Workshop',
+    dialect: 'openai-chat',
+    base_url: 'http://localhost:9000/v1',
+    key: 'not_needed',
+    custom: true,
+    models: ['one'],
+    check: null,
+    ...part,
+  };
 }
