@@ -209,6 +209,8 @@ impl Fold {
             Fact::RevisionRestoring(e) => self.restoring(e, event, out),
             Fact::RevisionRestored(e) => self.restored(e, event, out),
             Fact::PlanReplaced(e) => self.push(Patch::Plan { plan: words::plan(&e.plan) }, out),
+            // Closed and opened again and again while it waited: said once.
+            Fact::RecoveryAdopted(_) if self.newest_is("recovery/adopted") => {}
             Fact::RecoveryAdopted(_) => self.notice(event, "recovery/adopted", &[], NoticeLevel::Info, out),
             Fact::RecoveryContinuation(_) => {
                 self.notice(event, "recovery/continued", &[], NoticeLevel::Info, out)
@@ -264,6 +266,12 @@ impl Fold {
         let key = format!("notice_{}", event.envelope.seq);
         let facts = facts.iter().map(|(name, fact)| ((*name).to_owned(), fact.clone())).collect();
         self.put(event, key, EntryBody::Notice { code: code.to_owned(), facts, level }, out);
+    }
+
+    /// Is the newest entry this notice?
+    fn newest_is(&self, code: &str) -> bool {
+        let newest = self.shown.view.entries.last().map(|entry| &entry.body);
+        matches!(newest, Some(EntryBody::Notice { code: newest, .. }) if newest == code)
     }
 
     fn answered(&mut self, approval: &str, state: ApprovalState, event: &Event, out: &mut Vec<Patch>) {

@@ -125,3 +125,14 @@ fn a_note_of_the_runtime_to_the_model_is_nobodys_words() {
     assert!(fold.view().waiting.is_empty());
     assert_eq!(fold.view().entries.len(), before, "{:?}", fold.view().entries);
 }
+
+#[test]
+fn that_it_was_closed_while_it_waited_is_said_once() {
+    let adopted =
+        || Fact::RecoveryAdopted(domain::event::RecoveryAdopted { turn: domain::ids::TurnId::from_bits(1) });
+    let mut facts = begin();
+    facts.extend([adopted(), adopted(), adopted()]);
+    let fold = folded(facts, &Blobs::default());
+    let notices = fold.view().entries.iter().filter(|entry| matches!(entry.body, EntryBody::Notice { .. }));
+    assert_eq!(notices.count(), 1);
+}
