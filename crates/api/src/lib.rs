@@ -22,4 +22,5 @@ pub use desk::{Asked, Desk, Lasting, TourStart};
 pub use failure::{error, of_command, of_read};
 pub use line::event_line;
 pub use room::Room;
+pub use view::words::failure_facts;
 pub use view::{Fold, Shelf};

@@ -226,12 +226,22 @@ impl<'a> Follow<'a> {
             output::line(answer);
         }
         if end != "completed" {
-            let message = detail.as_ref().and_then(|end| end["message"].as_str()).unwrap_or_default();
-            output::diagnose(format!("ended: {end} {message}").trim_end());
+            let why = detail.as_ref().map(reason).unwrap_or_default();
+            output::diagnose(format!("ended: {end} {why}").trim_end());
             if end == "waiting" {
                 output::diagnose("it waits for a person; see `daybook approvals`");
             }
         }
+    }
+}
+
+/// Why a turn ended: who said what, and with which status the service answered.
+fn reason(end: &Value) -> String {
+    let message = end["message"].as_str().unwrap_or_default();
+    match (end["status"].as_u64(), end["address"].as_str()) {
+        (Some(status), Some(address)) => format!("{message} (HTTP {status} from {address})"),
+        (Some(status), None) => format!("{message} (HTTP {status})"),
+        (None, _) => message.to_owned(),
     }
 }
 

@@ -224,17 +224,42 @@ impl ErrorClass {
     }
 }
 
+/// What is known of the answer that a failure came with; its fields stand beside the failure's own. Nobody answered:
+/// nothing is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    /// HTTP status, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// The address that was asked, without its query, where it may be the wrong one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Is the message the provider's own words, not ours?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quoted: bool,
+}
+
+impl std::fmt::Display for Answered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.status, &self.address) {
+            (Some(status), Some(address)) => write!(f, " (HTTP {status} from {address})"),
+            (Some(status), None) => write!(f, " (HTTP {status})"),
+            (None, _) => Ok(()),
+        }
+    }
+}
+
 /// A failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{message}")]
+#[error("{message}{answered}")]
 pub struct ModelError {
     /// What kind.
     pub class: ErrorClass,
     /// The provider's words (bounded, secrets removed) or ours: attempted what, on what, why not.
     pub message: String,
-    /// HTTP status, where there was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<u16>,
+    /// What is known of the answer.
+    #[serde(flatten)]
+    pub answered: Answered,
     /// How long the provider asked us to wait, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
@@ -247,4 +272,20 @@ pub struct ModelError {
     /// Text that had arrived, kept for the record, never for the history.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub partial_text: String,
+}
+
+impl ModelError {
+    /// One of which only the class and our words are known.
+    #[must_use]
+    pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
+        Self {
+            class,
+            message: message.into(),
+            answered: Answered::default(),
+            retry_after_ms: None,
+            context_tokens: None,
+            usage: None,
+            partial_text: String::new(),
+        }
+    }
 }

@@ -7,7 +7,7 @@ use crate::call::{Act, Facts, Semantics, Undo, Verdict};
 use crate::digest::Digest;
 use crate::event::*;
 use crate::ids::*;
-use crate::model::{Block, ErrorClass, ModelError, ModelSnapshot, StopReason, Usage};
+use crate::model::{Answered, Block, ErrorClass, ModelError, ModelSnapshot, StopReason, Usage};
 use crate::state::{State, Violation};
 use std::collections::BTreeMap;
 
@@ -222,15 +222,8 @@ pub(crate) fn ended(attempt: AttemptId, end: AttemptEndKind) -> AttemptEnd {
 }
 
 pub(crate) fn failed(retry: Option<Retry>) -> AttemptEndKind {
-    let error = ModelError {
-        class: ErrorClass::Server,
-        message: "trouble".into(),
-        status: Some(500),
-        retry_after_ms: None,
-        context_tokens: None,
-        usage: None,
-        partial_text: String::new(),
-    };
+    let answered = Answered { status: Some(500), ..Answered::default() };
+    let error = ModelError { answered, ..ModelError::new(ErrorClass::Server, "trouble") };
     AttemptEndKind::Failed { error, retry }
 }
 

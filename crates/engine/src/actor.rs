@@ -366,15 +366,7 @@ fn broken(op: &Op) -> Option<Input> {
         }
         Op::Send(attempt) => Some(Input::SendFailed {
             attempt: attempt.clone(),
-            error: ModelError {
-                class: ErrorClass::Protocol,
-                message,
-                status: None,
-                retry_after_ms: None,
-                context_tokens: None,
-                usage: None,
-                partial_text: String::new(),
-            },
+            error: ModelError::new(ErrorClass::Protocol, message),
             raw: None,
         }),
         Op::Run(call) => {
@@ -399,11 +391,7 @@ fn instead(input: Input, error: &AppendError) -> Option<Input> {
     let message = format!("it can't be recorded: {error}");
     match input {
         Input::Answered { attempt, raw, .. } => {
-            let (class, status, retry_after_ms, context_tokens, usage) =
-                (ErrorClass::Protocol, None, None, None, None);
-            let partial_text = String::new();
-            let error =
-                ModelError { class, message, status, retry_after_ms, context_tokens, usage, partial_text };
+            let error = ModelError::new(ErrorClass::Protocol, message);
             Some(Input::SendFailed { attempt, error, raw })
         }
         Input::Finished { call, finished, ms } => {

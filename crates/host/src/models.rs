@@ -139,15 +139,7 @@ fn nowhere() -> Result<Connection, SendError> {
 }
 
 fn failed(class: ErrorClass, message: String) -> SendError {
-    SendError::Failed(ModelError {
-        class,
-        message,
-        status: None,
-        retry_after_ms: None,
-        context_tokens: None,
-        usage: None,
-        partial_text: String::new(),
-    })
+    SendError::Failed(ModelError::new(class, message))
 }
 
 fn problem(code: &str, message: String) -> Problem {

@@ -201,14 +201,9 @@ impl Services {
         found.check = Some(match result {
             Ok(models) => {
                 found.models = models;
-                ProviderCheck { ok: true, class: None, message: None }
+                ProviderCheck { ok: true, facts: BTreeMap::new() }
             }
-            Err(error) => {
-                let class = serde_json::to_value(error.class)
-                    .ok()
-                    .and_then(|class| class.as_str().map(str::to_owned));
-                ProviderCheck { ok: false, class, message: Some(error.message) }
-            }
+            Err(error) => ProviderCheck { ok: false, facts: api::failure_facts(&error) },
         });
     }
 

@@ -7,7 +7,7 @@ use domain::digest::Digest;
 use domain::model::{Block, ErrorClass, ModelError, ModelSnapshot, Outcome, StopReason, Usage};
 use serde_json::value::RawValue;
 
-use crate::fold::{MAX_ANSWER_BYTES, model_error, protocol};
+use crate::fold::{MAX_ANSWER_BYTES, protocol};
 
 /// The parts of a whole answer.
 #[derive(Debug, Default)]
@@ -74,7 +74,7 @@ impl Budget {
 
 /// The stream is over, but the answer isn't.
 pub(crate) fn cut() -> ModelError {
-    model_error(ErrorClass::Cut, "the answer broke off before its end")
+    ModelError::new(ErrorClass::Cut, "the answer broke off before its end")
 }
 
 /// Normalises a stop reason of any provider.
@@ -86,13 +86,13 @@ pub(crate) fn stop_reason(wire: &str) -> Result<StopReason, ModelError> {
         "refusal" => StopReason::Refusal,
         "content_filter" | "sensitive" => StopReason::ContentFilter,
         "insufficient_system_resource" => {
-            return Err(model_error(
+            return Err(ModelError::new(
                 ErrorClass::Overloaded,
                 "the provider ran out of capacity while answering",
             ));
         }
         "error" | "network_error" => {
-            return Err(model_error(ErrorClass::Server, "the provider failed while answering"));
+            return Err(ModelError::new(ErrorClass::Server, "the provider failed while answering"));
         }
         "abort" | "cancelled" => return Err(cut()),
         other => return Err(protocol(format!("the answer ended for an unknown reason: {other:?}"))),

@@ -7,12 +7,10 @@
 mod evidence;
 mod retry_after;
 
-use domain::model::{ErrorClass, ModelError};
+use domain::model::{Answered, ErrorClass, ModelError};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use url::Url;
-
-use crate::fold::model_error;
 
 pub use retry_after::{RetryHeaders, retry_after_ms};
 
@@ -39,8 +37,11 @@ pub fn http_error(failure: &HttpFailure<'_>) -> ModelError {
     let json: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
     let evidence = evidence::Evidence::read(&json, &text);
     let class = evidence.class(Some(failure.status));
-    let mut error = model_error(class, message(&evidence.words, failure, class));
-    error.status = Some(failure.status);
+    let quoted = !evidence.words.is_empty();
+    let words = if quoted { &*evidence.words } else { "the provider gave no reason" };
+    let address = (class == ErrorClass::NotFound).then(|| shown(failure.url));
+    let mut error = ModelError::new(class, words);
+    error.answered = Answered { status: Some(failure.status), address, quoted };
     error.retry_after_ms = failure.retry_after_ms;
     error.context_tokens = if class == ErrorClass::ContextOverflow { evidence.window() } else { None };
     error
@@ -52,13 +53,10 @@ pub fn http_error(failure: &HttpFailure<'_>) -> ModelError {
 pub fn in_stream(data: &Value) -> ModelError {
     let evidence = evidence::Evidence::read(data, "");
     let class = evidence.class(evidence.status());
-    let words = if evidence.words.is_empty() {
-        "the provider reported an error inside its answer"
-    } else {
-        &evidence.words
-    };
-    let mut error = model_error(class, words);
-    error.status = evidence.status();
+    let quoted = !evidence.words.is_empty();
+    let words = if quoted { &*evidence.words } else { "the provider reported an error inside its answer" };
+    let mut error = ModelError::new(class, words);
+    error.answered = Answered { status: evidence.status(), address: None, quoted };
     error.retry_after_ms = evidence.retry_after_ms();
     error.context_tokens = if class == ErrorClass::ContextOverflow { evidence.window() } else { None };
     error
@@ -69,11 +67,11 @@ pub fn in_stream(data: &Value) -> ModelError {
 pub fn redirect(status: u16, asked: &Url, location: Option<&str>) -> ModelError {
     let target = location.and_then(|location| asked.join(location).ok());
     let target = target.as_ref().map_or_else(|| "an unnamed address".into(), shown);
-    let mut error = model_error(
+    let mut error = ModelError::new(
         ErrorClass::NotFound,
         format!("{} redirects to {target}; enter the right address of the provider instead", shown(asked)),
     );
-    error.status = Some(status);
+    error.answered.status = Some(status);
     error
 }
 
@@ -82,7 +80,7 @@ pub fn redirect(status: u16, asked: &Url, location: Option<&str>) -> ModelError 
 pub fn web_page(status: u16, asked: &Url, page: &[u8]) -> ModelError {
     let page = String::from_utf8_lossy(page);
     let title = evidence::title(&page).map(|title| format!(" ({title})")).unwrap_or_default();
-    let mut error = model_error(
+    let mut error = ModelError::new(
         ErrorClass::Protocol,
         format!(
             "{} answered with a web page{title} instead of a model's answer; is the address right, and does the \
@@ -90,7 +88,7 @@ pub fn web_page(status: u16, asked: &Url, page: &[u8]) -> ModelError {
             shown(asked)
         ),
     );
-    error.status = Some(status);
+    error.answered.status = Some(status);
     error
 }
 
@@ -99,7 +97,8 @@ pub fn web_page(status: u16, asked: &Url, page: &[u8]) -> ModelError {
 pub fn scrub(mut error: ModelError, key: Option<&SecretString>) -> ModelError {
     if let Some(key) = key.map(ExposeSecret::expose_secret).filter(|key| !key.is_empty()) {
         let encoded: String = url::form_urlencoded::byte_serialize(key.as_bytes()).collect();
-        for text in [&mut error.message, &mut error.partial_text] {
+        let texts = [&mut error.message, &mut error.partial_text].into_iter();
+        for text in texts.chain(&mut error.answered.address) {
             for form in [key, encoded.as_str()] {
                 if text.contains(form) {
                     *text = text.replace(form, "[key]");
@@ -118,15 +117,6 @@ pub fn shown(url: &Url) -> String {
     url.set_query(None);
     url.set_fragment(None);
     url.to_string()
-}
-
-fn message(words: &str, failure: &HttpFailure<'_>, class: ErrorClass) -> String {
-    let status = failure.status;
-    let words = if words.is_empty() { "the provider gave no reason" } else { words };
-    match class {
-        ErrorClass::NotFound => format!("{words} (HTTP {status} from {})", shown(failure.url)),
-        _ => format!("{words} (HTTP {status})"),
-    }
 }
 
 fn bound(text: &mut String) {

@@ -58,22 +58,8 @@ pub trait Fold: Send {
     fn ignored(&self) -> u64;
 }
 
-/// An error of ours with only a class and a message.
-#[must_use]
-pub fn model_error(class: ErrorClass, message: impl Into<String>) -> ModelError {
-    ModelError {
-        class,
-        message: message.into(),
-        status: None,
-        retry_after_ms: None,
-        context_tokens: None,
-        usage: None,
-        partial_text: String::new(),
-    }
-}
-
 /// The answer doesn't follow the protocol.
 #[must_use]
 pub fn protocol(message: impl Into<String>) -> ModelError {
-    model_error(ErrorClass::Protocol, message)
+    ModelError::new(ErrorClass::Protocol, message)
 }

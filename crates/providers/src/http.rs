@@ -22,7 +22,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::classify::{self, HttpFailure, RetryHeaders, retry_after_ms};
 use crate::dialect::wire_of;
-use crate::fold::model_error;
 use crate::send::{Partial, Request, SendError, SendResult, Sink};
 
 pub use models::ListedModel;
@@ -73,7 +72,8 @@ impl Http {
         sink: &mut dyn Sink,
         cancel: &CancellationToken,
     ) -> SendResult {
-        let wire = wire_of(request.model).map_err(|e| model_error(ErrorClass::BadRequest, e.to_string()))?;
+        let wire =
+            wire_of(request.model).map_err(|e| ModelError::new(ErrorClass::BadRequest, e.to_string()))?;
         let url = request.connection.endpoint(&*wire);
         let timers = self.timers.on(request.connection.is_loopback());
         let started = Instant::now();

@@ -14,7 +14,7 @@ import { zh } from '../texts/zh';
 
 const REFUSED =
   'couldn’t connect to http://127.0.0.1:11434/: tcp connect error: Connection refused (os error 111)';
-const OWN = service('my-model', { check: { ok: false, class: 'network', message: REFUSED } });
+const OWN = service('my-model', { check: { ok: false, facts: { class: 'network', message: REFUSED } } });
 
 function backend() {
   return new FakeBackend({
@@ -35,10 +35,12 @@ test('nobody is quoted who didn’t answer, and the technical part is folded', a
   await userEvent.click(screen.getByText('Details'));
   expect(alert).toHaveTextContent(/os error 111/);
   unmount();
-  const answered = { class: 'overloaded', provider: 'Acme', message: '<b>full</b> (HTTP 529)' };
+  const answered = { class: 'overloaded', provider: 'Acme', said: '<b>full</b> (HTTP 200)', status: '529' };
   const { container } = render(TurnEnd, { t: zh, end: 'failed', facts: answered, ...rest });
-  expect(screen.getByRole('alert')).toHaveTextContent('对方的说明：<b>full</b>');
-  expect(screen.getByRole('alert')).not.toHaveTextContent(/HTTP/);
+  expect(screen.getByRole('alert')).toHaveTextContent('对方的说明：<b>full</b> (HTTP 200)');
+  expect(screen.getByRole('alert')).not.toHaveTextContent(/529/);
+  await userEvent.click(screen.getByText('详情'));
+  expect(screen.getByText('HTTP 529')).toBeVisible();
   expect(container.querySelector('b')).toBeNull();
 });
 

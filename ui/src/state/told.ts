@@ -47,7 +47,9 @@ export function toldBeside(cells: readonly Told[], index: number): boolean {
   if (body?.kind === 'notice' && body.code === 'attempt/failed') {
     const next = cells[index + 1]?.body;
     if (next?.kind !== 'turn_end' || next.end !== 'failed') return false;
-    return ['class', 'message'].every((name) => (next.facts[name] ?? '') === (body.facts[name] ?? ''));
+    return ['class', 'said', 'message', 'status', 'address'].every(
+      (name) => (next.facts[name] ?? '') === (body.facts[name] ?? ''),
+    );
   }
   if (body?.kind !== 'approval' || !settled(body.approval.state)) return false;
   for (let at = index - 1; at >= Math.max(0, index - NEAR); at -= 1) {

@@ -429,6 +429,9 @@ export const en = {
     },
     details: 'Details',
     said: (text: string) => `It said: ${text}`,
+    /** What a service answered with, and the address that was asked where it may be the wrong one. */
+    status: (status: string, address: string | undefined) =>
+      address ? `HTTP ${status} from ${address}` : `HTTP ${status}`,
   },
   notices: {
     'attempt/failed': (why: string) => why,

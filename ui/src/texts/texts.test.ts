@@ -1,7 +1,7 @@
 // Both languages are whole, and every code has words.
 import { expect, test } from 'vitest';
 import { Failure } from '../protocol/backend';
-import { en, type Texts } from './en';
+import { en, type Facts, type Texts } from './en';
 import { ago, clock, count, day, duration, names, share, took } from './format';
 import { languageOf } from './index';
 import { endWords, errorWords, failureWords, messageOf, noticeWords, todoWords } from './words';
@@ -80,30 +80,32 @@ test('every error class has words in both languages', () => {
 test('a missing model is worded by us alone', () => {
   const facts = { code: 'model/none', message: 'no model is chosen for this session' };
   expect(endWords('failed', facts, en)).toBe('Connect a model first, then this can begin.');
-  expect(messageOf('model/none', facts.message)).toEqual({ said: '', detail: '' });
+  expect(messageOf(facts, en)).toEqual({ said: '', detail: '' });
 });
 
-test('only a server that answered is quoted; the rest is detail', () => {
-  const table: [string, string | undefined, string, string][] = [
-    ['server', 'oops (HTTP 500)', 'oops', 'HTTP 500'],
+test('only a server that answered is quoted; the status is a field and never read out of words', () => {
+  const table: [Facts, string, string, string][] = [
+    [{ class: 'server', said: 'oops (HTTP 200)', status: '500' }, 'oops (HTTP 200)', 'HTTP 500', 'HTTP 500'],
     [
-      'not_found',
-      'no such model (HTTP 404 from https://a.example/v1)',
+      { class: 'not_found', said: 'no such model', status: '404', address: 'https://a.example/v1' },
       'no such model',
       'HTTP 404 from https://a.example/v1',
+      'HTTP 404，来自 https://a.example/v1',
     ],
-    ['server', 'the provider gave no reason (HTTP 502)', '', 'HTTP 502'],
     [
-      'network',
-      'couldn\u2019t connect to http://a/: refused (os error 111)',
+      { class: 'server', message: 'no reason', status: '502' },
       '',
-      'couldn\u2019t connect to http://a/: refused (os error 111)',
+      'HTTP 502\nno reason',
+      'HTTP 502\nno reason',
     ],
-    ['provider/unknown', 'there is no connection named local', '', 'there is no connection named local'],
-    ['server', undefined, '', ''],
+    // A message of ours, and one from a record of before, in which nobody is known to have been quoted.
+    [{ class: 'network', message: 'refused (HTTP 500)' }, '', 'refused (HTTP 500)', 'refused (HTTP 500)'],
+    [{ class: 'server' }, '', '', ''],
   ];
-  for (const [cls, message, said, detail] of table)
-    expect(messageOf(cls, message), message).toEqual({ said, detail });
+  for (const [facts, said, english, chinese] of table) {
+    expect(messageOf(facts, en), english).toEqual({ said, detail: english });
+    expect(messageOf(facts, zh), chinese).toEqual({ said, detail: chinese });
+  }
 });
 
 test('what failed says what can be done about it', () => {

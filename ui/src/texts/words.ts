@@ -157,16 +157,18 @@ export interface Message {
   detail: string;
 }
 
-/** Only a server that answered said something: its messages end with the status. */
-const ANSWERED = /^(.+) \((HTTP \d{3}(?: from [^\s)]+)?)\)$/s;
-const NO_REASON = 'the provider gave no reason';
+/** Who said what of a failed request: the service (`said`) or Daybook (`message`), and with which status it answered. */
+export function messageOf(facts: Facts, t: Texts): Message {
+  if (classOf(facts) === 'model/none') return { said: '', detail: '' };
+  const { said = '', message = '', status, address } = facts;
+  const answer = status === undefined ? '' : t.errors.status(status, address);
+  const detail = [answer, message].filter(Boolean).map((line) => visible(line, 600));
+  return { said: visible(said, 600), detail: detail.join('\n') };
+}
 
-/** Who said what of a failed request's message. */
-export function messageOf(cls: string | undefined, message: string | undefined): Message {
-  if (!message || cls === 'model/none') return { said: '', detail: '' };
-  const [, words = '', status = ''] = ANSWERED.exec(message) ?? [];
-  if (words === '') return { said: '', detail: visible(message, 600) };
-  return { said: words === NO_REASON ? '' : visible(words, 600), detail: visible(status, 600) };
+/** What kind of failure these facts are of. */
+export function classOf(facts: Facts): string | undefined {
+  return facts['class'] ?? facts['code'];
 }
 
 /** Why a turn ended, in one line. */
@@ -190,7 +192,7 @@ export function endWords(end: string, facts: Facts, t: Texts): string {
     case 'limit':
       return t.ends.limit(limitWords(facts, t));
     default:
-      return t.ends.failed(errorWords(facts['class'] ?? facts['code'], facts['provider'], t));
+      return t.ends.failed(errorWords(classOf(facts), facts['provider'], t));
   }
 }
 

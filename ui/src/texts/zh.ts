@@ -420,6 +420,7 @@ export const zh: Texts = {
     },
     details: '详情',
     said: (text) => `对方的说明：${text}`,
+    status: (status, address) => (address ? `HTTP ${status}，来自 ${address}` : `HTTP ${status}`),
   },
   notices: {
     'attempt/failed': (why) => why,

@@ -145,16 +145,11 @@ impl Fold {
                 self.take_back(e, out);
                 // One line for all attempts of a step; the activity says when the next one comes.
                 let step = event.envelope.step.as_ref().map_or_else(String::new, ToString::to_string);
-                let mut facts =
-                    vec![("class", words::class(error.class).to_owned()), ("message", error.message.clone())];
+                let mut facts = words::failure_facts(error);
                 if let Some((_, step)) = self.state.step() {
-                    facts.push(("provider", step.model.provider.clone()));
-                    facts.push(("attempt", step.attempts.to_string()));
+                    facts.insert("provider".to_owned(), super::facts::shown(&step.model.provider));
+                    facts.insert("attempt".to_owned(), step.attempts.to_string());
                 }
-                let facts = facts
-                    .into_iter()
-                    .map(|(name, fact)| (name.to_owned(), super::facts::shown(&fact)))
-                    .collect();
                 let body =
                     EntryBody::Notice { code: "attempt/failed".to_owned(), facts, level: NoticeLevel::Bad };
                 self.put(event, format!("attempts_{step}"), body, out);

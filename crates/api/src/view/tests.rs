@@ -6,7 +6,7 @@ use super::*;
 use domain::call::{Act, Effect, Entry, Facts, LineCount, Question, Recovery, Semantics, ToolError, Undo};
 use domain::event::*;
 use domain::ids::*;
-use domain::model::{Block, ErrorClass, ModelDelta, ModelError, ModelSnapshot, StopReason, Usage};
+use domain::model::{Answered, Block, ErrorClass, ModelDelta, ModelError, ModelSnapshot, StopReason, Usage};
 use engine::Live;
 use proptest::prelude::*;
 
@@ -322,12 +322,14 @@ fn a20_hidden_and_look_alike_characters_are_written_out_and_flagged() {
 
 #[test]
 fn r_cli_08_every_end_says_why_and_by_whom() {
+    let answered = Answered { status: Some(404), address: Some("http://a/v1".into()), quoted: true };
     let ends = [
         End::Completed,
         End::Cancelled { by: CancelBy::User },
         End::Cancelled { by: CancelBy::Shutdown },
         End::Rejected,
-        End::Failed { code: "auth".into(), message: "the key is wrong".into() },
+        End::failed("network", "couldn’t connect"),
+        End::Failed { code: "not_found".into(), message: "no such model".into(), answered },
         End::Length,
         End::Blocked { why: "outcome_unknown".into() },
         End::Limit { limit: "steps".into(), value: 100 },
@@ -346,7 +348,8 @@ fn r_cli_08_every_end_says_why_and_by_whom() {
     cancelled {"by": "user"} 4000
     cancelled {"by": "shutdown"} 4000
     rejected {} 4000
-    failed {"class": "auth", "message": "the key is wrong", "provider": "ollama"} 4000
+    failed {"class": "network", "message": "couldn’t connect", "provider": "ollama"} 4000
+    failed {"address": "http://a/v1", "class": "not_found", "provider": "ollama", "said": "no such model", "status": "404"} 4000
     length {} 4000
     blocked {"why": "outcome_unknown"} 4000
     limit {"limit": "steps", "value": "100"} 4000
@@ -361,20 +364,13 @@ fn an_answer_that_is_tried_again_goes_away_and_one_that_is_stopped_stays() {
         facts.push(AttemptEnd { attempt: attempt(1), end, settled: Settled::Unknown, raw: None }.into());
         drawn(folded(facts, &Blobs::default()).view())
     };
-    let error = ModelError {
-        class: ErrorClass::Overloaded,
-        message: "busy".into(),
-        status: Some(529),
-        retry_after_ms: None,
-        context_tokens: None,
-        usage: None,
-        partial_text: String::new(),
-    };
+    let answered = Answered { status: Some(529), address: None, quoted: true };
+    let error = ModelError { answered, ..ModelError::new(ErrorClass::Overloaded, "busy") };
     let retry = Some(Retry { wait_ms: 500, until: 99_000 });
     insta::assert_snapshot!(ended(AttemptEndKind::Failed { error, retry }), @r#"
     "tidy the menu" Retrying { class: "overloaded", until: 99000, attempt: 2 } 0/0/0 changed 0
     msg_*1 Said { text: "tidy the menu" }
-    attempts_stp_*1 Notice { code: "attempt/failed", facts: {"attempt": "1", "class": "overloaded", "message": "busy", "provider": "ollama"}, level: Bad }
+    attempts_stp_*1 Notice { code: "attempt/failed", facts: {"attempt": "1", "class": "overloaded", "provider": "ollama", "said": "busy", "status": "529"}, level: Bad }
     "#);
     insta::assert_snapshot!(ended(AttemptEndKind::Cancelled), @r#"
     "tidy the menu" Working { since: 4000 } 0/0/0 changed 0

@@ -1,11 +1,13 @@
 //! Domain words in wire words, one function a word.
 
+use super::facts::shown;
 use crate::wire::command::{Intent, Mode, Resolution};
 use crate::wire::store::ModelChoice;
 use crate::wire::view::{Plan, PlanItem, PlanStatus};
 use domain::call;
 use domain::event;
-use domain::model::ErrorClass;
+use domain::model::{Answered, ErrorClass, ModelError};
+use std::collections::BTreeMap;
 
 pub(crate) fn mode(mode: call::Mode) -> Mode {
     match mode {
@@ -110,9 +112,7 @@ pub(crate) fn end(end: &event::End) -> (&'static str, Vec<(&'static str, String)
         event::End::Cancelled { by } => ("cancelled", vec![("by", by_name(*by).to_owned())]),
         event::End::Rejected => ("rejected", vec![]),
         event::End::NothingToDo => ("nothing_to_do", vec![]),
-        event::End::Failed { code, message } => {
-            ("failed", vec![("class", code.clone()), ("message", message.clone())])
-        }
+        event::End::Failed { code, message, answered } => ("failed", failure(code, message, answered)),
         event::End::Length => ("length", vec![]),
         event::End::Refused => ("refused", vec![]),
         event::End::Blocked { why } => ("blocked", vec![("why", why.clone())]),
@@ -121,6 +121,25 @@ pub(crate) fn end(end: &event::End) -> (&'static str, Vec<(&'static str, String)
         }
         event::End::Interrupted => ("interrupted", vec![]),
     }
+}
+
+/// What is known of a failure: its class, who said what (`said`: the service, `message`: we), `status` and `address`.
+fn failure(class: &str, message: &str, answered: &Answered) -> Vec<(&'static str, String)> {
+    let words = if answered.quoted { "said" } else { "message" };
+    let known = [
+        Some(("class", class.to_owned())),
+        (!message.is_empty()).then(|| (words, message.to_owned())),
+        answered.status.map(|status| ("status", status.to_string())),
+        answered.address.clone().map(|address| ("address", address)),
+    ];
+    known.into_iter().flatten().collect()
+}
+
+/// The same of a failed request, as a view would show it.
+#[must_use]
+pub fn failure_facts(error: &ModelError) -> BTreeMap<String, String> {
+    let facts = failure(class(error.class), &error.message, &error.answered);
+    facts.into_iter().map(|(name, fact)| (name.to_owned(), shown(&fact))).collect()
 }
 
 pub(crate) fn by_name(by: event::CancelBy) -> &'static str {

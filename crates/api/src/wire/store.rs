@@ -4,6 +4,7 @@
 
 use super::command::Mode;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use ts_rs::TS;
 
 /// About the app and the machine.
@@ -171,10 +172,8 @@ pub struct Provider {
 pub struct ProviderCheck {
     /// Did it answer?
     pub ok: bool,
-    /// Error class when not.
-    pub class: Option<String>,
-    /// English detail when not.
-    pub message: Option<String>,
+    /// What is known when not, as of a turn that failed: `class`, `said` or `message`, `status`, `address`.
+    pub facts: BTreeMap<String, String>,
 }
 
 /// A service as the person describes it.

@@ -231,7 +231,8 @@ pub enum EntryBody {
     TurnEnd {
         /// `completed`, `cancelled`, `rejected`, `nothing_to_do`, `failed`, `length`, `blocked` or `limit`.
         end: String,
-        /// Such as `by` (`user`, `shutdown`), `class`, `limit`, `message`.
+        /// Such as `by` (`user`, `shutdown`), `class`, `limit`; of a failure also `said` (the service's own words) or
+        /// `message` (ours), and where it answered `status` and `address`.
         facts: BTreeMap<String, String>,
         /// Milliseconds it took, without the time Daybook was closed.
         #[ts(type = "number")]

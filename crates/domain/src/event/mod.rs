@@ -256,6 +256,7 @@ impl Fact {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Answered;
 
     #[test]
     fn catalogue_names_are_noun_verb_and_unique() {
@@ -268,6 +269,22 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), CATALOGUE.len());
         assert!(CATALOGUE.iter().all(|kind| !kind.doc.is_empty()));
+    }
+
+    /// Records written by earlier versions of this one read as they were meant.
+    #[test]
+    fn failures_written_before_they_said_who_answered_still_read() {
+        let old = r#"{"attempt":"att_00000000000000000000000000000001","end":{"end":"failed","error":{"class":"server",
+            "message":"oops (HTTP 500)","status":500}},"settled":{"usage":"unknown"}}"#;
+        let Ok(Fact::AttemptEnd(AttemptEnd { end: AttemptEndKind::Failed { error, .. }, .. })) =
+            Fact::decode("attempt/end", 1, old)
+        else {
+            panic!()
+        };
+        assert_eq!(error.answered, Answered { status: Some(500), address: None, quoted: false });
+        let old = r#"{"end":{"reason":"failed","code":"server","message":"oops (HTTP 500)"}}"#;
+        let Ok(Fact::TurnEnd(TurnEnd { end })) = Fact::decode("turn/end", 1, old) else { panic!() };
+        assert_eq!(end, End::failed("server", "oops (HTTP 500)"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! starts also ends, on every path, and the end says why and by whom.
 
 use crate::ids::{MessageId, StepId, TurnId};
-use crate::model::ModelSnapshot;
+use crate::model::{Answered, ModelSnapshot};
 use serde::{Deserialize, Serialize};
 
 /// `turn/start`
@@ -77,6 +77,9 @@ pub enum End {
         code: String,
         /// For the record.
         message: String,
+        /// What is known of the answer that it came with.
+        #[serde(flatten)]
+        answered: Answered,
     },
     /// The model met its output limit.
     Length,
@@ -96,6 +99,14 @@ pub enum End {
     },
     /// The process that ran it died.
     Interrupted,
+}
+
+impl End {
+    /// A failure of which only the code and our words are known.
+    #[must_use]
+    pub fn failed(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Failed { code: code.into(), message: message.into(), answered: Answered::default() }
+    }
 }
 
 /// `step/start`

@@ -64,7 +64,7 @@ pub(super) fn prepared(
 /// The request can't be built: step and turn end, and the person's words stay in the history.
 pub(super) fn not_prepared(state: &State, step: &StepId, code: String, message: String) -> Decision {
     match open_step(state, step) {
-        Some((turn, open)) => finish::failed(state, turn, open, End::Failed { code, message }),
+        Some((turn, open)) => finish::failed(state, turn, open, End::failed(code, message)),
         None => finish::late(step.as_str(), "a request"),
     }
 }
@@ -117,7 +117,7 @@ pub(super) fn answered(
                 turn,
                 step,
                 attempt,
-                plain_error(ErrorClass::Cut, message),
+                ModelError::new(ErrorClass::Cut, message),
                 settled,
                 raw,
                 env,
@@ -226,7 +226,11 @@ fn fail(
     env: &Env<'_>,
 ) -> Decision {
     let retry = wait(step, &error, env).map(|wait_ms| Retry { wait_ms, until: env.now + wait_ms });
-    let end = End::Failed { code: code(error.class), message: error.message.clone() };
+    let end = End::Failed {
+        code: code(error.class),
+        message: error.message.clone(),
+        answered: error.answered.clone(),
+    };
     let mut drafts =
         vec![attempt_end(turn, step, attempt, AttemptEndKind::Failed { error, retry }, settled, raw)];
     if retry.is_none() {
@@ -301,17 +305,12 @@ pub(super) fn estimated(step: &Step, text: &str) -> Settled {
 
 /// Refused before a model saw it costs nothing; cut off costs what arrived; otherwise nobody knows.
 fn settle_failure(step: &Step, error: &ModelError) -> Settled {
-    match (error.usage, error.status, error.class) {
+    match (error.usage, error.answered.status, error.class) {
         (Some(tokens), ..) => Settled::Reported { tokens },
         (None, Some(status), _) if status >= 400 => Settled::Estimated { tokens: Usage::default() },
         (None, _, ErrorClass::Network) => Settled::Unknown,
         (None, ..) => estimated(step, &error.partial_text),
     }
-}
-
-fn plain_error(class: ErrorClass, message: String) -> ModelError {
-    let (status, retry_after_ms, context_tokens, usage) = (None, None, None, None);
-    ModelError { class, message, status, retry_after_ms, context_tokens, usage, partial_text: String::new() }
 }
 
 /// The class as events and windows name it.

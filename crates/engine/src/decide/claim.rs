@@ -75,7 +75,7 @@ pub(super) fn step(state: &State, turn: &Turn, env: &Env<'_>) -> Option<Decision
         }
         Some(StepEndKind::Failed | StepEndKind::Cancelled | StepEndKind::Interrupted) => {
             let message = "the last step ended without the turn's end".to_owned();
-            return end(End::Failed { code: "internal".into(), message });
+            return end(End::failed("internal", message));
         }
     }
     if turn.steps >= env.limits.steps_per_turn {

@@ -25,7 +25,7 @@ pub(super) fn step(state: &State, turn: &Turn, step: &Step) -> Option<Decision> 
         }
         StepPhase::Exhausted => {
             let message = "the last attempt ended without the step's end".to_owned();
-            Some(failed(state, turn, step, End::Failed { code: "internal".into(), message }))
+            Some(failed(state, turn, step, End::failed("internal", message)))
         }
         StepPhase::Claimed
         | StepPhase::Prepared

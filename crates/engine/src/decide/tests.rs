@@ -202,15 +202,7 @@ impl Bench {
 
     #[track_caller]
     fn fail(&mut self, class: ErrorClass, retry_after_ms: Option<u64>) -> String {
-        let error = ModelError {
-            class,
-            message: "no".into(),
-            status: None,
-            retry_after_ms,
-            context_tokens: None,
-            usage: None,
-            partial_text: String::new(),
-        };
+        let error = ModelError { retry_after_ms, ..ModelError::new(class, "no") };
         self.take(Input::SendFailed { attempt: self.attempt(), error, raw: None })
     }
 

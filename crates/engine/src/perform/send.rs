@@ -172,13 +172,5 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 fn failure(message: String) -> ModelError {
-    ModelError {
-        class: ErrorClass::BadRequest,
-        message,
-        status: None,
-        retry_after_ms: None,
-        context_tokens: None,
-        usage: None,
-        partial_text: String::new(),
-    }
+    ModelError::new(ErrorClass::BadRequest, message)
 }

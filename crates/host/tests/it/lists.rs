@@ -69,7 +69,7 @@ async fn an_added_service_is_checked_kept_and_removed() {
         panic!()
     };
     let check = all.iter().find(|one| one.id == "my-box").and_then(|one| one.check.clone()).expect("checked");
-    assert_eq!((check.ok, check.class.as_deref()), (false, Some("network")));
+    assert_eq!((check.ok, check.facts.get("class").map(String::as_str)), (false, Some("network")));
     let Reply::Providers(all) = rig.call(Command::RemoveProvider { provider: "my-box".to_owned() }).await
     else {
         panic!()

@@ -13,7 +13,7 @@ fn fail(status: u16, body: &str) -> ModelError {
 fn check(status: u16, body: &str, class: ErrorClass) {
     let error = fail(status, body);
     assert_eq!(error.class, class, "{status} {body}: {error:?}");
-    assert_eq!(error.status, Some(status));
+    assert_eq!(error.answered.status, Some(status));
 }
 
 #[track_caller]
@@ -203,7 +203,18 @@ fn p16_and_p17_errors_inside_a_stream() {
 #[test]
 fn p37_a_404_shows_where_we_asked_without_its_query() {
     let error = fail(404, "");
-    insta::assert_snapshot!(error.message, @"the provider gave no reason (HTTP 404 from https://api.example.com/v1/chat/completions)");
+    insta::assert_snapshot!(error, @"the provider gave no reason (HTTP 404 from https://api.example.com/v1/chat/completions)");
+    assert!(!error.answered.quoted, "nobody said that");
+}
+
+#[test]
+fn what_a_server_said_and_what_it_answered_with_are_fields_of_their_own() {
+    let error = fail(529, r#"{"error":{"message":"busy (HTTP 200)"}}"#);
+    let Answered { status, address, quoted } = error.answered;
+    assert_eq!((error.message.as_str(), status, address, quoted), ("busy (HTTP 200)", Some(529), None, true));
+    let error = in_stream(&serde_json::json!({"error": {"message": "quota", "code": 429}}));
+    let Answered { status, quoted, .. } = error.answered;
+    assert_eq!((error.message.as_str(), status, quoted), ("quota", Some(429), true));
 }
 
 #[test]

@@ -17,7 +17,6 @@ use url::Url;
 
 use crate::classify::shown;
 use crate::dialect::Wire;
-use crate::fold::model_error;
 use crate::{Connection, Proxy};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -108,8 +107,9 @@ pub(crate) fn headers(connection: &Connection, wire: &dyn Wire) -> Result<Header
     if let Some(key) = &connection.key {
         let (name, before) = wire.key_header();
         let text = format!("{before}{}", key.expose_secret().trim());
-        let mut value = HeaderValue::from_str(&text)
-            .map_err(|_| model_error(ErrorClass::Auth, "the key holds characters that a key can't have"))?;
+        let mut value = HeaderValue::from_str(&text).map_err(|_| {
+            ModelError::new(ErrorClass::Auth, "the key holds characters that a key can't have")
+        })?;
         value.set_sensitive(true);
         headers.insert(HeaderName::from_static(name), value);
     }
@@ -123,7 +123,7 @@ pub(crate) fn failure(error: &reqwest::Error, url: &Url) -> ModelError {
 }
 
 fn network(message: String) -> ModelError {
-    model_error(ErrorClass::Network, message)
+    ModelError::new(ErrorClass::Network, message)
 }
 
 /// The innermost causes of an error as one line, without the address, which may hold a query.

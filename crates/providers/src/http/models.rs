@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use super::{Http, bounded_body, client};
 use crate::classify;
 use crate::dialect::wire_of;
-use crate::fold::{model_error, protocol};
+use crate::fold::protocol;
 use crate::presets::{Preset, capabilities, presets};
 use crate::{Connection, Proxy};
 
@@ -42,7 +42,7 @@ impl Http {
     pub async fn list_models(&self, connection: &Connection) -> Result<Vec<ListedModel>, ModelError> {
         let listed = timeout(LIST_TIME, self.ask_for_models(connection)).await;
         let result = listed.unwrap_or_else(|_elapsed| {
-            Err(model_error(
+            Err(ModelError::new(
                 ErrorClass::Timeout,
                 format!("no list of models within {} s", LIST_TIME.as_secs()),
             ))
@@ -69,7 +69,7 @@ impl Http {
 
     async fn ask_for_models(&self, connection: &Connection) -> Result<Vec<ListedModel>, ModelError> {
         let snapshot: ModelSnapshot = capabilities(connection, "", None);
-        let wire = wire_of(&snapshot).map_err(|e| model_error(ErrorClass::BadRequest, e.to_string()))?;
+        let wire = wire_of(&snapshot).map_err(|e| ModelError::new(ErrorClass::BadRequest, e.to_string()))?;
         let url = connection.models_url();
         let asking = self
             .clients

@@ -14,7 +14,7 @@ use url::Url;
 use super::timers::{Timers, Watch};
 use crate::answer::cut;
 use crate::classify;
-use crate::fold::{Fold, Progress, model_error, protocol};
+use crate::fold::{Fold, Progress, protocol};
 use crate::send::{Partial, RAW_LIMIT, SendError, SendResult, Sink};
 use crate::sse::{Event, Parser};
 
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
     /// The bytes ended cleanly.
     fn end(&mut self) -> Result<Outcome, ModelError> {
         match &self.shape {
-            Shape::Unknown => Err(model_error(ErrorClass::Cut, "the provider sent an empty answer")),
+            Shape::Unknown => Err(ModelError::new(ErrorClass::Cut, "the provider sent an empty answer")),
             Shape::Events(_) => self.fold.finish(),
             Shape::Plain(body) => {
                 let read = self.fold.plain(body, &mut self.deltas);
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
     /// The transport broke. Even after the terminal event, what follows it might have been an error.
     fn broken(&self, cause: &str) -> ModelError {
         match self.shape {
-            Shape::Unknown => model_error(ErrorClass::Network, format!("the connection broke: {cause}")),
+            Shape::Unknown => ModelError::new(ErrorClass::Network, format!("the connection broke: {cause}")),
             Shape::Events(_) | Shape::Plain(_) | Shape::Page(_) => {
                 let mut error = cut();
                 error.message = format!("{}: {cause}", error.message);

@@ -9,8 +9,6 @@ use std::time::Duration;
 use domain::model::{ErrorClass, ModelError};
 use tokio::time::Instant;
 
-use crate::fold::model_error;
-
 /// The waits of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timers {
@@ -119,5 +117,5 @@ impl Watch {
 }
 
 fn timed_out(message: String) -> ModelError {
-    model_error(ErrorClass::Timeout, message)
+    ModelError::new(ErrorClass::Timeout, message)
 }

@@ -18,7 +18,6 @@ use url::Url;
 
 use super::script::{Answer, Piece, RawStream, Script, When};
 use crate::dialect::wire_of;
-use crate::fold::model_error;
 use crate::http::{Reading, Timers, read_answer};
 use crate::send::{Partial, Request, SendError, SendResult, Sink};
 
@@ -79,7 +78,10 @@ impl Player {
     ) -> SendResult {
         let body = request.body.to_bytes();
         let heard: Heard = serde_json::from_slice(&body).map_err(|error| {
-            model_error(ErrorClass::BadRequest, format!("the request isn't of the scripted dialect: {error}"))
+            ModelError::new(
+                ErrorClass::BadRequest,
+                format!("the request isn't of the scripted dialect: {error}"),
+            )
         })?;
         self.record(request.conversation, body);
         let number = self.choose(request.conversation, &heard)?;
@@ -118,7 +120,7 @@ impl Player {
         };
         let Some((at, answer)) = answers.iter().enumerate().find(fits) else {
             let newest: String = heard.newest_texts().join(" / ").chars().take(200).collect();
-            return Err(model_error(
+            return Err(ModelError::new(
                 ErrorClass::BadRequest,
                 format!(
                     "the script has no answer left for: {newest:?} ({} of {} used)",
@@ -141,12 +143,12 @@ impl Player {
         cancel: &CancellationToken,
     ) -> SendResult {
         let spoken = ModelSnapshot { dialect: raw.dialect.clone(), ..model.clone() };
-        let wire = wire_of(&spoken).map_err(|e| model_error(ErrorClass::BadRequest, e.to_string()))?;
+        let wire = wire_of(&spoken).map_err(|e| ModelError::new(ErrorClass::BadRequest, e.to_string()))?;
         let size = if raw.chunk_bytes == 0 { raw.body.len().max(1) } else { raw.chunk_bytes };
         let chunks: Vec<_> =
             raw.body.as_bytes().chunks(size).map(|c| Ok(Bytes::copy_from_slice(c))).collect();
-        let url =
-            Url::parse("script:stream").map_err(|e| model_error(ErrorClass::BadRequest, e.to_string()))?;
+        let url = Url::parse("script:stream")
+            .map_err(|e| ModelError::new(ErrorClass::BadRequest, e.to_string()))?;
         let reading = Reading {
             fold: wire.fold(&spoken),
             sink,
@@ -269,7 +271,7 @@ impl Said {
         if let Some(failure) = &answer.error {
             let message =
                 failure.message.clone().unwrap_or_else(|| format!("the script fails: {:?}", failure.class));
-            let mut error = model_error(failure.class, message);
+            let mut error = ModelError::new(failure.class, message);
             error.retry_after_ms = failure.retry_after_ms;
             error.context_tokens = failure.context_tokens;
             let partial = self.partial(answer);

@@ -55,8 +55,8 @@ fn tell(result: &Result<Outcome, SendError>, kept: &Kept) -> String {
             writeln!(out, "shown in {} pieces", kept.deltas.len()).unwrap();
         }
         Err(SendError::Failed(error)) => {
-            let (class, status, window) = (error.class, error.status, error.context_tokens);
-            writeln!(out, "{class:?} status {status:?} window {window:?}\n{}", error.message).unwrap();
+            let (class, status, window) = (error.class, error.answered.status, error.context_tokens);
+            writeln!(out, "{class:?} status {status:?} window {window:?}\n{error}").unwrap();
         }
         Err(SendError::Cancelled(_)) => panic!("nobody cancelled"),
     }

@@ -76,7 +76,7 @@ async fn p37_every_way_to_write_the_address_reaches_the_endpoint() {
     let (_server, base) = against(vec![vec![Act::Send(answer("404 Not Found", "", "no such page"))]]).await;
     let error = error_of(send(CHAT, &format!("{base}/wrong?key=hidden")).await.0);
     assert_eq!(error.class, ErrorClass::NotFound);
-    assert_eq!(error.message, format!("no such page (HTTP 404 from {base}/wrong/v1/chat/completions)"));
+    assert_eq!(error.to_string(), format!("no such page (HTTP 404 from {base}/wrong/v1/chat/completions)"));
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn x15_errors_pages_and_redirects_are_classified() {
     let overloaded = "data: {\"error\":{\"code\":529,\"message\":\"Overloaded\"}}\n\n";
     let stream = [EVENT_STREAM, begun, overloaded].concat().into_bytes();
     let error = check(vec![Act::Send(stream)], ErrorClass::Overloaded).await;
-    assert_eq!((error.partial_text.as_str(), error.status), ("你好，🌍!", Some(529)));
+    assert_eq!((error.partial_text.as_str(), error.answered.status), ("你好，🌍!", Some(529)));
 
     let (other, target) = against(vec![vec![Act::Hang]]).await;
     let moved = answer("307 Temporary Redirect", &format!("location: {target}/v1/chat/completions\r\n"), "");
@@ -183,7 +183,7 @@ async fn x16_what_the_server_asks_to_wait_is_handed_on() {
         let error =
             check(vec![Act::Send(answer("429 Too Many Requests", header, "{}"))], ErrorClass::RateLimited)
                 .await;
-        assert_eq!((error.retry_after_ms, error.status), (expect, Some(429)), "{header}");
+        assert_eq!((error.retry_after_ms, error.answered.status), (expect, Some(429)), "{header}");
     }
     check(vec![Act::Send(answer("529 Overloaded", "", ""))], ErrorClass::Overloaded).await;
     check(vec![Act::Send(answer("502 Bad Gateway", "", "<html>"))], ErrorClass::Server).await;
@@ -275,7 +275,7 @@ async fn no_key_means_no_header_and_anthropic_has_its_own() {
     let mut connection = connection("anthropic-messages", &base);
     let cancel = CancellationToken::new();
     let error = error_of(send_over(&http(), &connection, &cancel).await.0);
-    assert_eq!((error.class, error.message.as_str()), (ErrorClass::Auth, "bad key [key] (HTTP 401)"));
+    assert_eq!((error.class, error.to_string().as_str()), (ErrorClass::Auth, "bad key [key] (HTTP 401)"));
     connection.key = None;
     drop(send_over(&http(), &connection, &cancel).await);
     let requests = server.requests();
@@ -300,7 +300,7 @@ async fn models_are_listed_and_a_page_is_not_a_list() {
     assert_eq!((models[0].name.as_str(), models[0].context_tokens), ("a", Some(9)));
     assert_eq!(http.list_models(&connection).await.unwrap_err().class, ErrorClass::Protocol);
     let error = http.list_models(&connection).await.unwrap_err();
-    assert_eq!((error.class, error.message.as_str()), (ErrorClass::Auth, "bad key [key] (HTTP 401)"));
+    assert_eq!((error.class, error.to_string().as_str()), (ErrorClass::Auth, "bad key [key] (HTTP 401)"));
     assert!(server.requests()[0].starts_with("GET /v1/models "));
 }
 

@@ -10,8 +10,8 @@ test('a service is called ready only when it answered', () => {
   const [one] = sampleWorld('en', 1e12).providers;
   if (!one) throw new Error('the sample has services');
   const table: [Provider['check'], string][] = [
-    [{ ok: true, class: null, message: null }, 'Ready'],
-    [{ ok: false, class: 'network', message: 'no' }, 'Doesn’t answer'],
+    [{ ok: true, facts: {} }, 'Ready'],
+    [{ ok: false, facts: { class: 'network' } }, 'Doesn’t answer'],
     [null, 'Not tested yet'],
   ];
   for (const [check, words] of table) {

@@ -258,7 +258,7 @@ function unknown(start: number): Entry[] {
 }
 
 function failure(w: Words, start: number): Entry[] {
-  const facts = { class: 'overloaded', provider: 'Anthropic', message: 'Overloaded (HTTP 529)' };
+  const facts = { class: 'overloaded', provider: 'Anthropic', said: 'Overloaded', status: '529' };
   return [
     answer('e2', start, w.look),
     entry('e3', start + MINUTE, { kind: 'notice', code: 'attempt/failed', facts, level: 'bad' }),
@@ -283,7 +283,7 @@ function services(): Provider[] {
     key,
     custom: false,
     models,
-    check: key === 'missing' ? null : { ok: true, class: null, message: null },
+    check: key === 'missing' ? null : { ok: true, facts: {} },
   });
   return [
     line('ollama', 'Ollama', 'not_needed', ['qwen3:8b', 'llama3.2', 'gemma3']),

@@ -18,7 +18,7 @@ export function answerProviders(all: Provider[], command: About): Provider[] {
     case 'remove_provider':
       return all.filter((provider) => provider.id !== command.args.provider);
     case 'check_provider':
-      return change(all, command.args.provider, { check: { ok: true, class: null, message: null } });
+      return change(all, command.args.provider, { check: { ok: true, facts: {} } });
     case 'save_provider': {
       const draft = command.args.provider;
       const { name, dialect, base_url, models } = draft;

@@ -71,7 +71,8 @@ undo: UndoView, } | { "kind": "turn_end",
  */
 end: string, 
 /**
- * Such as `by` (`user`, `shutdown`), `class`, `limit`, `message`.
+ * Such as `by` (`user`, `shutdown`), `class`, `limit`; of a failure also `said` (the service's own words) or
+ * `message` (ours), and where it answered `status` and `address`.
  */
 facts: { [key in string]: string }, 
 /**

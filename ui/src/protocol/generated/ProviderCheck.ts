@@ -9,10 +9,6 @@ export type ProviderCheck = {
  */
 ok: boolean, 
 /**
- * Error class when not.
+ * What is known when not, as of a turn that failed: `class`, `said` or `message`, `status`, `address`.
  */
-class: string | null, 
-/**
- * English detail when not.
- */
-message: string | null, };
+facts: { [key in string]: string }, };
