@@ -12,7 +12,14 @@ const COMMAND = 'echo made > made.txt; rm old.txt; sed -i s,5.20,9.99, menu.md; 
 function step(key: string, state: 'done' | 'waiting' | 'cancelled'): Patch {
   const done = state === 'done';
   const one = {
-    ...{ id: `cal_${key}`, tool: 'run_command', facts: { command: COMMAND }, output: '', error: null },
+    ...{
+      id: `cal_${key}`,
+      tool: 'run_command',
+      facts: { command: COMMAND },
+      output: '',
+      error: null,
+      halt: null,
+    },
     ...{ state, started: done, ms: done ? 500 : null, added: done ? 2 : null, removed: done ? 2 : null },
   };
   return { kind: 'entry', entry: { key, time: 0, body: { kind: 'calls', calls: [one] } } };

@@ -11,6 +11,7 @@ pub use tools::command::{Shown, shown as command_shown};
 pub use tools::diff::{FileDiff, Hunk, Line, LineKind, NoHunks};
 pub use tools::policy::only_looks;
 pub use tools::revision::{Sides, State, inverse};
+pub use tools::run::error_text;
 pub use tools::visible::visible;
 pub use tools::{Cage, Limits as Hands, Place, PolicyInput};
 

@@ -153,8 +153,8 @@ test('steps read as sentences and unfold to calls with their output', async () =
     call(
       '2',
       'run_command',
-      { command: 'node x.mjs' },
-      { state: 'failed', output: 'two failed\n', error: 'exit code 1', ms: 8_200 },
+      { command: 'node x.mjs', exit_code: '1' },
+      { output: 'two failed\n', ms: 8_200 },
     ),
     call('3', 'edit_file', { path: 'a.css' }, { added: 3, removed: 1 }),
   ];
@@ -164,7 +164,7 @@ test('steps read as sentences and unfold to calls with their output', async () =
   );
   expect(lines).toEqual([
     'Read menu.json 0.4 s',
-    'Ran node x.mjsfailed 8 s',
+    'Ran node x.mjsexit code 1 8 s',
     'Changed a.css +33 lines added −11 lines removed 0.4 s',
   ]);
   await userEvent.click(screen.getByText('Ran'));
@@ -180,7 +180,7 @@ test('a refused call says why in its line and in full beneath it, and what took 
     '1',
     'edit_file',
     { path: 'a' },
-    { state: 'denied', error: `denied/refused: They said: ${why}`, output: `They said: ${why}\n`, ms: 3 },
+    { state: 'denied', halt: { kind: 'refused', why }, output: `They said: ${why}\n`, ms: 3 },
   );
   const decisions = new Map([['1', { kind: 'refused', why } as const]]);
   const { container } = render(Steps, { t: en, calls: [refused], decisions });

@@ -3,6 +3,7 @@
 // Unknown codes get plain words too: an engine newer than this page must never leave a hole on the screen.
 import type { ShownState } from '../state/calls';
 import type { ApprovalState } from '../protocol/generated/ApprovalState';
+import type { Halt } from '../protocol/generated/Halt';
 import { Failure } from '../protocol/backend';
 import { visible } from '../shared/visible';
 import type { Facts, Texts } from './en';
@@ -82,21 +83,31 @@ export function decisionWords(state: ApprovalState, t: Texts): string {
   }
 }
 
-/** Why a call was kept from being done: what the person decided, else the code its error begins with. */
-export function denialWords(error: string | null, decision: ApprovalState | undefined, t: Texts): string {
-  const words = t.calls.denials;
-  if (decision?.kind === 'refused')
-    return decision.why ? words.said(visible(decision.why, 2_000)) : words.refused;
-  const by = /^denied\/(\w+):/.exec(error ?? '')?.[1];
-  switch (by) {
+/** Who kept a call from being done, and why; one that was stopped needs no words beside its line. */
+export function haltWords(halt: Halt | null, t: Texts): string {
+  const words = t.calls.halts;
+  switch (halt?.kind) {
     case 'refused':
-    case 'policy':
+      return halt.why ? words.said(visible(halt.why, 2_000)) : words.refused;
+    case 'mode':
+      return words.mode(modeWords(halt.mode, t));
+    case 'rule':
+      return halt.rule === '' ? words.rule : words.named(visible(halt.rule, 200));
     case 'nobody':
     case 'expired':
-      return words[by];
+      return words[halt.kind];
+    case 'stopped':
+      return halt.by === 'user' || halt.by === 'shutdown' ? words[halt.by] : words.turn;
     default:
       return words.other;
   }
+}
+
+/** What went wrong in a call, by the code of its error. */
+export function faultWords(code: string | null, t: Texts): string {
+  const words: { [code in string]?: string } = t.calls.faults;
+  const word = code !== null && Object.hasOwn(words, code) ? words[code] : undefined;
+  return word ?? t.calls.didntWork;
 }
 
 /** Why nobody is asked any more. */

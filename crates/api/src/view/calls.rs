@@ -3,13 +3,15 @@
 use super::facts;
 use super::patch::{OUTPUT_LINES, last_lines};
 use super::{Fold, words};
-use crate::wire::view::{CallState, CallView, EntryBody, Patch};
-use domain::call::Effect;
+use crate::wire::view::{CallState, CallView, EntryBody, Halt, Patch};
+use domain::call::{Effect, Verdict};
 use domain::event::{
     CallResolved, CheckedCall, Event, ToolCall, ToolCancelled, ToolDenied, ToolOutcome, ToolOutcomeUnknown,
     ToolOutput, ToolResult,
 };
 use domain::ids::CallId;
+use domain::state::ApprovalState;
+use engine::show::error_text;
 
 /// Most bytes of a result that are kept for showing; the record has all of it.
 const RESULT_BYTES: usize = 16 * 1024;
@@ -18,7 +20,7 @@ impl Fold {
     pub(super) fn proposed(&mut self, e: &ToolCall, event: &Event, out: &mut Vec<Patch>) {
         let (mut shown, error) = match &e.checked {
             CheckedCall::Good { arguments, .. } => (facts::of_arguments(arguments), None),
-            CheckedCall::Bad { error } => (Default::default(), Some(error.to_string())),
+            CheckedCall::Bad { error } => (Default::default(), Some(error.code.clone())),
         };
         if let Some(before) = &e.retry_of {
             shown.insert("retry_of".to_owned(), before.to_string());
@@ -34,6 +36,7 @@ impl Fold {
             removed: None,
             output: String::new(),
             error,
+            halt: None,
         };
         let key = event.envelope.step.as_ref().map_or_else(|| e.call.to_string(), ToString::to_string);
         let mut calls = match self.shown.entry(&key).map(|entry| &entry.body) {
@@ -84,7 +87,7 @@ impl Fold {
         self.outputs.remove(&e.call);
         self.changed(&e.changed);
         let (added, removed) = lines(&e.changed.effects);
-        let output = bounded(&e.text);
+        let output = bounded(own_output(e));
         self.change(
             &e.call,
             |call| {
@@ -98,7 +101,7 @@ impl Fold {
                     }
                     ToolOutcome::Error { error } => {
                         call.state = CallState::Failed;
-                        call.error = Some(error.to_string());
+                        call.error = Some(error.code.clone());
                     }
                 }
             },
@@ -107,13 +110,15 @@ impl Fold {
     }
 
     pub(super) fn denied(&mut self, e: &ToolDenied, out: &mut Vec<Patch>) {
-        let error = format!("denied/{}: {}", e.by, e.text);
-        self.end(&e.call, CallState::Denied, Some(error), out);
+        let halt = self.halt(&e.call, &e.by);
+        self.end(&e.call, CallState::Denied, Some(halt), out);
     }
 
     pub(super) fn cancelled(&mut self, e: &ToolCancelled, out: &mut Vec<Patch>) {
         self.changed(&e.changed);
-        self.end(&e.call, CallState::Cancelled, None, out);
+        let by = self.state.turn.as_ref().and_then(|turn| turn.cancel);
+        let by = by.map_or("turn", words::by_name).to_owned();
+        self.end(&e.call, CallState::Cancelled, Some(Halt::Stopped { by }), out);
     }
 
     pub(super) fn unknown(&mut self, e: &ToolOutcomeUnknown, event: &Event, out: &mut Vec<Patch>) {
@@ -138,13 +143,36 @@ impl Fold {
         self.put(event, key, EntryBody::Unknown { call, evidence, resolution }, out);
     }
 
-    fn end(&mut self, call: &CallId, state: CallState, error: Option<String>, out: &mut Vec<Patch>) {
+    /// Who denied a call, from what the record says of it.
+    fn halt(&self, call: &CallId, by: &str) -> Halt {
+        let call = self.state.call(call);
+        match by {
+            "refused" => {
+                let approval = call.and_then(|call| call.approval.as_ref());
+                let why = approval.and_then(|approval| match &approval.state {
+                    ApprovalState::Refused { why, .. } => why.clone(),
+                    ApprovalState::Open | ApprovalState::Granted | ApprovalState::Expired => None,
+                });
+                Halt::Refused { why }
+            }
+            "nobody" => Halt::Nobody,
+            "expired" => Halt::Expired,
+            _ => match call.and_then(|call| call.decision.as_ref()).map(|decided| &decided.verdict) {
+                Some(Verdict::Deny { rule, .. }) => words::rule(rule),
+                Some(Verdict::Allow { .. } | Verdict::Ask { .. }) | None => {
+                    Halt::Rule { rule: String::new() }
+                }
+            },
+        }
+    }
+
+    fn end(&mut self, call: &CallId, state: CallState, halt: Option<Halt>, out: &mut Vec<Patch>) {
         self.outputs.remove(call);
         self.change(
             call,
             |call| {
                 call.state = state;
-                call.error = error;
+                call.halt = halt;
             },
             out,
         );
@@ -175,6 +203,13 @@ fn lines(effects: &[Effect]) -> (Option<u32>, Option<u32>) {
     let Some(counted) = counted else { return (None, None) };
     let sum = |of: fn(&domain::call::LineCount) -> u32| counted.iter().map(of).fold(0, u32::saturating_add);
     (Some(sum(|lines| lines.added)), Some(sum(|lines| lines.removed)))
+}
+
+/// What a call gave back, without the error that is worded for the model.
+fn own_output(e: &ToolResult) -> &str {
+    let ToolOutcome::Error { error } = &e.outcome else { return &e.text };
+    let rest = e.text.strip_prefix(&error_text(error)).unwrap_or("");
+    rest.trim_start_matches('\n')
 }
 
 /// The end of a text, by lines and bytes.

@@ -3,6 +3,7 @@
 mod stopped;
 
 use super::*;
+use crate::wire::view::{CallState, CallView, Halt};
 use domain::call::{Act, Effect, Entry, Facts, LineCount, Question, Recovery, Semantics, ToolError, Undo};
 use domain::event::*;
 use domain::ids::*;
@@ -204,7 +205,7 @@ fn drawn(view: &SessionView) -> String {
     lines.join("\n")
 }
 
-fn call_drawn(call: &crate::wire::view::CallView) -> String {
+fn call_drawn(call: &CallView) -> String {
     let (added, removed) = (call.added, call.removed);
     format!(
         "{} {:?} {:?} {:?} ms +{added:?} -{removed:?} {:?} {:?}",
@@ -412,7 +413,7 @@ fn questions_and_unknown_outcomes_wait_until_they_are_settled() {
     att_*1 Answer { text: "Let me ask.", reasoning: "", streaming: false }
     stp_*1 ask_user {"question": "Which price?"} Waiting None ms +None -None "" None | run_command {"command": "make"} Unknown None ms +None -None "" None
     que_*1 Question { question: QuestionView { id: "que_00000000000000000000000000000001", text: "Which price?", options: ["5"], free_text: true, sensitive: false, answer: None } }
-    unknown_cal_*2 Unknown { call: CallView { id: "cal_00000000000000000000000000000002", tool: "run_command", facts: {"command": "make"}, state: Unknown, started: true, ms: None, added: None, removed: None, output: "", error: None }, evidence: {"reason": "crash"}, resolution: None }
+    unknown_cal_*2 Unknown { call: CallView { id: "cal_00000000000000000000000000000002", tool: "run_command", facts: {"command": "make"}, state: Unknown, started: true, ms: None, added: None, removed: None, output: "", error: None, halt: None }, evidence: {"reason": "crash"}, resolution: None }
     "#);
     facts.extend([
         QuestionAnswered { question, answer: "5".into() }.into(),
@@ -425,7 +426,7 @@ fn questions_and_unknown_outcomes_wait_until_they_are_settled() {
     att_*1 Answer { text: "Let me ask.", reasoning: "", streaming: false }
     stp_*1 ask_user {"question": "Which price?"} Done Some(42) ms +None -None "5" None | run_command {"command": "make"} Unknown None ms +None -None "" None
     que_*1 Question { question: QuestionView { id: "que_00000000000000000000000000000001", text: "Which price?", options: ["5"], free_text: true, sensitive: false, answer: Some("5") } }
-    unknown_cal_*2 Unknown { call: CallView { id: "cal_00000000000000000000000000000002", tool: "run_command", facts: {"command": "make"}, state: Unknown, started: true, ms: None, added: None, removed: None, output: "", error: None }, evidence: {"reason": "crash"}, resolution: Some(Skip) }
+    unknown_cal_*2 Unknown { call: CallView { id: "cal_00000000000000000000000000000002", tool: "run_command", facts: {"command": "make"}, state: Unknown, started: true, ms: None, added: None, removed: None, output: "", error: None, halt: None }, evidence: {"reason": "crash"}, resolution: Some(Skip) }
     "#);
 }
 
@@ -433,6 +434,14 @@ fn questions_and_unknown_outcomes_wait_until_they_are_settled() {
 fn a81_denied_and_bad_calls_say_why_and_names_are_made_harmless() {
     let mut facts = begin();
     let error = ToolError { code: "arguments/invalid".into(), message: "no path".into(), suggestion: None };
+    let timed_out = ToolError {
+        code: "call/timeout".into(),
+        message: "stopped after 1 s".into(),
+        suggestion: Some("Do less in one call.".into()),
+    };
+    let printed = format!("{}\n\ny\ny\n", engine::show::error_text(&timed_out));
+    let Fact::ToolResult(late) = ok(3, &printed, serde_json::Value::Null, vec![]) else { panic!() };
+    let late = ToolResult { outcome: ToolOutcome::Error { error: timed_out }, ..late };
     let bad = ToolCall {
         call: CallId::from_bits(1),
         index: 0,
@@ -445,14 +454,21 @@ fn a81_denied_and_bad_calls_say_why_and_names_are_made_harmless() {
         bad.into(),
         call(2, "write_file", r#"{"path":"a","content":"long content"}"#),
         ToolDenied { call: CallId::from_bits(2), by: "policy".into(), text: "plan only".into() }.into(),
+        call(3, "run_command", r#"{"command":"yes"}"#),
+        call_start(3),
+        late.into(),
     ]);
     let fold = folded(facts, &Blobs::default());
     let EntryBody::Calls { calls } = &fold.view().entries[1].body else { panic!() };
     assert!(calls[0].tool.starts_with("read⟨U+202E⟩x") && calls[0].tool.chars().count() <= 401);
-    assert_eq!(calls[0].error.as_deref(), Some("arguments/invalid: no path"));
-    assert_eq!(
-        (calls[1].state, calls[1].error.as_deref()),
-        (crate::wire::view::CallState::Denied, Some("denied/policy: plan only"))
+    assert_eq!(calls[0].error.as_deref(), Some("arguments/invalid"));
+    let (state, halt) = (calls[1].state, calls[1].halt.clone());
+    assert_eq!((state, halt), (CallState::Denied, Some(Halt::Rule { rule: String::new() })));
+    assert_eq!((calls[2].error.as_deref(), calls[2].output.as_str()), (Some("call/timeout"), "y\ny\n"));
+    let shown = format!("{calls:?}");
+    assert!(
+        !shown.contains("no path") && !shown.contains("plan only") && !shown.contains("Do less"),
+        "{shown}"
     );
     assert_eq!(calls[1].facts, BTreeMap::from([("path".to_owned(), "a".to_owned())]));
 }

@@ -3,11 +3,13 @@
 use super::facts::shown;
 use crate::wire::command::{Intent, Mode, Resolution};
 use crate::wire::store::ModelChoice;
-use crate::wire::view::{Plan, PlanItem, PlanStatus};
+use crate::wire::view::{Halt, Plan, PlanItem, PlanStatus};
 use domain::call;
 use domain::event;
 use domain::model::{Answered, ErrorClass, ModelError};
 use std::collections::BTreeMap;
+
+const MODES: [call::Mode; 4] = [call::Mode::Ask, call::Mode::Edit, call::Mode::Plan, call::Mode::Auto];
 
 pub(crate) fn mode(mode: call::Mode) -> Mode {
     match mode {
@@ -120,6 +122,16 @@ pub(crate) fn end(end: &event::End) -> (&'static str, Vec<(&'static str, String)
             ("limit", vec![("limit", limit.clone()), ("value", value.to_string())])
         }
         event::End::Interrupted => ("interrupted", vec![]),
+    }
+}
+
+/// The rule that denied a call: a mode's own, or another by its name.
+pub(crate) fn rule(rule: &str) -> Halt {
+    let of_mode =
+        rule.strip_prefix("mode/").and_then(|name| MODES.into_iter().find(|of| mode_name(*of) == name));
+    match of_mode {
+        Some(of) => Halt::Mode { mode: mode(of) },
+        None => Halt::Rule { rule: shown(rule) },
     }
 }
 

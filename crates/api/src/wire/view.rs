@@ -274,8 +274,41 @@ pub struct CallView {
     pub removed: Option<u32>,
     /// Last output, cleaned; for running and finished commands and for results.
     pub output: String,
-    /// Error code and message, when it failed or was denied.
+    /// Error code, when it failed.
     pub error: Option<String>,
+    /// Who kept it from being done or stopped it, when it was denied or cancelled.
+    pub halt: Option<Halt>,
+}
+
+/// Who kept a call from being done, or stopped it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Halt {
+    /// What the session's mode doesn't do.
+    Mode {
+        /// The mode.
+        mode: Mode,
+    },
+    /// A rule.
+    Rule {
+        /// Its name, such as `user/no-push`; empty where the record doesn't say.
+        rule: String,
+    },
+    /// The person.
+    Refused {
+        /// Their reason.
+        why: Option<String>,
+    },
+    /// It needed a yes, and nobody was there to ask.
+    Nobody,
+    /// It needed a yes, and nobody answered in time.
+    Expired,
+    /// The work was stopped.
+    Stopped {
+        /// `user`, `shutdown`; `turn` (its turn ended otherwise).
+        by: String,
+    },
 }
 
 /// Where a call stands.

@@ -3,43 +3,63 @@ import { render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
 import { call } from '../../protocol/fake/make';
-import type { ApprovalState } from '../../protocol/generated/ApprovalState';
 import type { CallView } from '../../protocol/generated/CallView';
+import type { Halt } from '../../protocol/generated/Halt';
 import { en } from '../../texts/en';
-import { denialWords } from '../../texts/words';
+import { faultWords, haltWords } from '../../texts/words';
 import { zh } from '../../texts/zh';
 import Steps from './Steps.svelte';
 
 /** Everything one call shows once it is unfolded. */
-async function unfolded(of: CallView, t = en, decision?: ApprovalState) {
-  const decisions = new Map(decision ? [[of.id, decision]] : []);
-  const { container, unmount } = render(Steps, { t, calls: [of], decisions });
+async function unfolded(of: CallView, t = en) {
+  const { container, unmount } = render(Steps, { t, calls: [of] });
   await userEvent.click(container.querySelector('summary') as HTMLElement);
   const text = container.querySelector('ul')?.textContent?.replace(/\s+/g, ' ').trim() ?? '';
   return { text, unmount };
 }
 
 test('a refused call has the person’s own words, in their language', async () => {
-  const told = 'denied/refused: The person did not allow this. They said: no';
-  const refused = call('1', 'edit_file', { path: 'menu.md' }, { state: 'denied', error: told, ms: 3 });
-  const english = await unfolded(refused, en, { kind: 'refused', why: 'no' });
+  const halt = { kind: 'refused', why: 'no' } as const;
+  const output = 'The person did not allow this. They said: no';
+  const refused = call('1', 'edit_file', { path: 'menu.md' }, { state: 'denied', halt, output, ms: 3 });
+  const english = await unfolded(refused);
   expect(english.text).toBe('You didn’t allow this. You said: no');
   english.unmount();
-  const chinese = await unfolded(refused, zh, { kind: 'refused', why: 'no' });
+  const chinese = await unfolded(refused, zh);
   expect(chinese.text).toBe('你没有允许这一步。你说：no');
 });
 
 test('whoever kept a call from being done is named, unknown ones plainly', () => {
-  const table: [string | null, ApprovalState | undefined, string][] = [
-    ['denied/refused: words', undefined, 'You didn’t allow this.'],
-    ['denied/refused: words', { kind: 'refused', why: null }, 'You didn’t allow this.'],
-    ['denied/policy: Not allowed: x', undefined, 'The rules of this session don’t allow this.'],
-    ['denied/nobody: words', undefined, 'Nobody was there to allow this.'],
-    ['denied/expired: words', { kind: 'expired', why: 'time' }, en.calls.denials.expired],
-    ['denied/constructor: words', undefined, 'It wasn’t allowed.'],
-    [null, undefined, 'It wasn’t allowed.'],
+  const table: [Halt | null, string, string][] = [
+    [{ kind: 'refused', why: null }, 'You didn’t allow this.', '你没有允许这一步。'],
+    [{ kind: 'mode', mode: 'plan' }, '“Plan only” doesn’t do this.', '“只做计划”不做这样的事。'],
+    [{ kind: 'rule', rule: '' }, 'The rules of this session don’t allow this.', zh.calls.halts.rule],
+    [
+      { kind: 'rule', rule: 'user/no-push' },
+      'A rule doesn’t allow this: user/no-push',
+      '有一条规则不允许这一步：user/no-push',
+    ],
+    [{ kind: 'nobody' }, 'Nobody was there to allow this.', zh.calls.halts.nobody],
+    [{ kind: 'expired' }, en.calls.halts.expired, zh.calls.halts.expired],
+    [{ kind: 'stopped', by: 'user' }, 'You stopped the work.', '你停止了工作。'],
+    [{ kind: 'stopped', by: 'shutdown' }, 'Daybook was closed.', 'Daybook 被关闭了。'],
+    [{ kind: 'stopped', by: 'turn' }, 'The work ended before.', zh.calls.halts.turn],
+    [{ kind: 'of_later' } as unknown as Halt, 'It wasn’t allowed.', zh.calls.halts.other],
+    [null, 'It wasn’t allowed.', zh.calls.halts.other],
   ];
-  for (const [error, decision, words] of table) expect(denialWords(error, decision, en)).toBe(words);
+  for (const [halt, english, chinese] of table) {
+    expect(haltWords(halt, en)).toBe(english);
+    expect(haltWords(halt, zh)).toBe(chinese);
+  }
+});
+
+test('a stopped call says who stopped it', async () => {
+  const halt = { kind: 'stopped', by: 'shutdown' } as const;
+  const { text } = await unfolded(
+    call('1', 'run_command', { command: 'make' }, { state: 'cancelled', halt, started: false }),
+    zh,
+  );
+  expect(text).toContain('Daybook 被关闭了。');
 });
 
 test('chinese words and what they are about stand together, latin apart', () => {
@@ -56,20 +76,17 @@ test('what is told to the model after a plan isn’t shown', async () => {
   expect(text).toBe('计划现在的样子列在“计划”里。');
 });
 
-test('an error for the model is folded, and what a command printed stays', async () => {
-  const told = 'path/missing: there is no a.txt';
-  const failed = {
-    state: 'failed',
-    error: told,
-    output: 'Error (path/missing): there is no a.txt\nLook first.',
-  } as const;
-  const read = await unfolded(call('1', 'read_file', { path: 'a.txt' }, failed));
-  expect(read.text).toBe('It didn’t work. The model was told why. Details');
-  await userEvent.click(screen.getByText('Details'));
-  expect(screen.getByText(told)).toBeVisible();
+test('what went wrong is said in the person’s language, and what was printed stays', async () => {
+  const failed = { state: 'failed', error: 'file/not_found' } as const;
+  const read = await unfolded(call('1', 'read_file', { path: 'a.txt' }, failed), zh);
+  expect(read.text).toBe('那个位置什么也没有。 详情');
+  await userEvent.click(screen.getByText('详情'));
+  expect(screen.getByText('file/not_found')).toBeVisible();
   read.unmount();
-  const printed = { state: 'failed', error: 'exit code 1', output: 'two failed\n' } as const;
-  const run = await unfolded(call('2', 'run_command', { command: 'npm test' }, printed));
-  expect(run.text).toContain('two failed');
-  expect(run.text).not.toContain('The model was told');
+  const late = { state: 'failed', error: 'call/timeout', output: 'two of nine\n' } as const;
+  const run = await unfolded(call('2', 'run_command', { command: 'npm test' }, late));
+  expect(run.text).toContain('It took longer than it may and was stopped.');
+  expect(run.text).toContain('two of nine');
+  for (const odd of ['constructor', 'of/later', '', null])
+    expect(faultWords(odd, en)).toBe('It didn’t work. The model was told why.');
 });

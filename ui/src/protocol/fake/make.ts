@@ -29,7 +29,15 @@ export function call(
   facts: CallView['facts'],
   part: Partial<CallView> = {},
 ): CallView {
-  const rest = { state: 'done', ms: 400, added: null, removed: null, output: '', error: null } as const;
+  const rest = {
+    state: 'done',
+    ms: 400,
+    added: null,
+    removed: null,
+    output: '',
+    error: null,
+    halt: null,
+  } as const;
   const started = !['proposed', 'waiting', 'denied'].includes(part.state ?? rest.state);
   return { id, tool, facts, ...rest, started, ...part };
 }

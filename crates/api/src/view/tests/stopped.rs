@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::wire::command::Intent;
+use domain::call::Verdict;
 
 /// One command asks, the next one runs, and somebody stops the turn.
 fn stopped(by: CancelBy) -> Vec<Fact> {
@@ -32,9 +33,44 @@ fn a_call_that_was_stopped_before_it_started_says_so() {
         EntryBody::Calls { calls } => Some(calls.clone()),
         _ => None,
     });
-    let shown: Vec<_> = calls.unwrap().iter().map(|call| (call.state, call.started)).collect();
-    let cancelled = crate::wire::view::CallState::Cancelled;
-    assert_eq!(shown, [(cancelled, false), (cancelled, true)]);
+    let calls = calls.unwrap();
+    let shown: Vec<_> = calls.iter().map(|call| (call.state, call.started)).collect();
+    assert_eq!(shown, [(CallState::Cancelled, false), (CallState::Cancelled, true)]);
+    for call in calls {
+        assert_eq!(call.halt, Some(Halt::Stopped { by: "user".into() }));
+    }
+}
+
+#[test]
+fn who_kept_a_call_from_being_done_is_said_with_all_that_the_record_knows() {
+    let words = "for the model alone";
+    let check = |before: Vec<Fact>, by: &str, expect: Halt| {
+        let mut facts = begin();
+        facts.push(call(1, "run_command", r#"{"command":"git push"}"#));
+        facts.extend(before);
+        facts.push(ToolDenied { call: CallId::from_bits(1), by: by.into(), text: words.into() }.into());
+        let fold = folded(facts, &Blobs::default());
+        let EntryBody::Calls { calls } = &fold.view().entries[1].body else { panic!() };
+        assert_eq!((calls[0].state, calls[0].halt.as_ref()), (CallState::Denied, Some(&expect)));
+        assert!(!format!("{:?}", fold.view()).contains(words));
+    };
+    let denied = |rule: &str| {
+        let decision = Verdict::Deny { rule: rule.into(), reason: words.into() };
+        let (facts, touches) = (Digest::ZERO, Vec::new());
+        vec![ToolDecision { call: CallId::from_bits(1), decision, facts, act: Act::Run, touches }.into()]
+    };
+    let asked = || requested(1, Facts { proposed: None, act: Act::Run, ..edit_facts(b"", b"", "git push") });
+    let refused = |why: Option<&str>| {
+        let (approval, why) = (ApprovalId::from_bits(1), why.map(str::to_owned));
+        vec![asked(), ApprovalRefused { approval, why, nobody: false }.into()]
+    };
+    check(denied("mode/plan"), "policy", Halt::Mode { mode: crate::wire::command::Mode::Plan });
+    check(denied("user/no-push"), "policy", Halt::Rule { rule: "user/no-push".into() });
+    check(denied("mode/of-later"), "policy", Halt::Rule { rule: "mode/of-later".into() });
+    check(refused(Some("not on Mondays")), "refused", Halt::Refused { why: Some("not on Mondays".into()) });
+    check(refused(None), "refused", Halt::Refused { why: None });
+    check(vec![asked()], "nobody", Halt::Nobody);
+    check(vec![asked()], "expired", Halt::Expired);
 }
 
 #[test]
