@@ -132,7 +132,7 @@ impl Services {
         let mut own = self.own.read().unwrap_or_else(PoisonError::into_inner).clone();
         let id = match draft.id {
             Some(id) => named(&id)?,
-            None => fresh(&draft.name, &own),
+            None => self.fresh(&draft.name, &own),
         };
         let name: String = draft.name.trim().chars().take(80).collect();
         if name.is_empty() {
@@ -168,7 +168,10 @@ impl Services {
         self.keep(own)
     }
 
-    /// Removes an added service.
+    /// Removes an added service, and its key with it: a preset that was moved goes back to its address and keeps its own.
+    ///
+    /// # Errors
+    /// `key/left` when the service is gone and the keychain kept the key.
     pub(crate) fn remove(&self, id: &str) -> Result<(), ApiError> {
         let mut own = self.own.read().unwrap_or_else(PoisonError::into_inner).clone();
         let before = own.len();
@@ -180,7 +183,18 @@ impl Services {
                 "Look at the list of providers.",
             ));
         }
-        self.keep(own)
+        self.keep(own)?;
+        if Preset::of(id).is_some() {
+            return Ok(());
+        }
+        self.vault.forget(id).map_err(|why| {
+            let message = format!("{id} was removed, but its key is still in the keychain: {why}");
+            error(
+                "key/left",
+                message,
+                &format!("Delete the entry {id:?} of Daybook in the system's keychain."),
+            )
+        })
     }
 
     /// Is there a service of this name?
@@ -205,6 +219,22 @@ impl Services {
             }
             Err(error) => ProviderCheck { ok: false, facts: api::failure_facts(&error) },
         });
+    }
+
+    /// An id from a name, unlike all others, and unlike one whose key a keychain kept: nobody gets another's key.
+    fn fresh(&self, name: &str, own: &[Own]) -> String {
+        let mut base: String =
+            name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        base.truncate(40);
+        let base = match base.trim_matches('-') {
+            "" => "service".to_owned(),
+            base => base.to_owned(),
+        };
+        let taken = |id: &str| {
+            Preset::of(id).is_some() || own.iter().any(|own| own.id == id) || self.vault.is_marked(id)
+        };
+        let numbered = (2..).map(|n| format!("{base}-{n}"));
+        std::iter::once(base.clone()).chain(numbered).find(|id| !taken(id)).unwrap_or(base)
     }
 
     fn own(&self, id: &str) -> Option<Own> {
@@ -233,18 +263,4 @@ fn named(id: &str) -> Result<String, ApiError> {
     } else {
         Err(unfit("its id may have lower-case letters, digits and hyphens only"))
     }
-}
-
-/// An id from a name, unlike all others.
-fn fresh(name: &str, own: &[Own]) -> String {
-    let mut base: String =
-        name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    base.truncate(40);
-    let base = match base.trim_matches('-') {
-        "" => "service".to_owned(),
-        base => base.to_owned(),
-    };
-    let taken = |id: &str| Preset::of(id).is_some() || own.iter().any(|own| own.id == id);
-    let numbered = (2..).map(|n| format!("{base}-{n}"));
-    std::iter::once(base.clone()).chain(numbered).find(|id| !taken(id)).unwrap_or(base)
 }

@@ -185,19 +185,21 @@ impl Vault {
     /// Forgets a key, here and in the keychain. May block.
     ///
     /// # Errors
-    /// When the keychain doesn't let it go.
+    /// When the keychain doesn't let it go; here it is forgotten all the same.
     pub fn forget(&self, provider: &str) -> Result<(), KeyError> {
+        let mut known = self.lock();
+        known.session.remove(provider);
+        known.stored.remove(provider);
+        drop(known);
         if self.is_marked(provider) {
             self.keychain.delete(provider)?;
             self.mark(provider, false)?;
         }
-        let mut known = self.lock();
-        known.session.remove(provider);
-        known.stored.remove(provider);
         Ok(())
     }
 
-    fn is_marked(&self, provider: &str) -> bool {
+    /// Was a key of it put into the keychain, and not taken out again?
+    pub(crate) fn is_marked(&self, provider: &str) -> bool {
         self.store.setting(&mark_name(provider)).ok().flatten().is_some()
     }
 

@@ -78,8 +78,11 @@ export class Providers {
     return this.#run(provider.id ?? NEW_SERVICE, { name: 'save_provider', args: { provider } });
   }
 
-  remove(provider: string): Promise<boolean> {
-    return this.#run(provider, { name: 'remove_provider', args: { provider } });
+  async remove(provider: string): Promise<boolean> {
+    const gone = await this.#run(provider, { name: 'remove_provider', args: { provider } });
+    // It is gone although its key couldn't be deleted.
+    if (this.problem?.code === 'key/left') await this.load();
+    return gone;
   }
 
   check(provider: string): Promise<boolean> {

@@ -526,6 +526,7 @@ export const en = {
     editService: 'Change…',
     removeService: 'Remove',
     removeSure: (name: string) => `Remove ${name}? Sessions with its models need another one then.`,
+    removeKey: 'Its key is deleted from the keychain, too.',
     removeYes: 'Yes, remove it',
     another: 'Another service',
     anotherNote: 'Any address that speaks the OpenAI or Anthropic format',
@@ -611,6 +612,8 @@ export const en = {
     'content/missing': 'A content that is needed for it isn’t on the record any more.',
     'changes/unknown': 'This wasn’t changed there. Read the changes again.',
     'keychain/locked': 'The keychain is locked.',
+    'key/left':
+      'The service was removed, but the keychain kept its key. To delete it, open the keychain and remove Daybook’s entry for this service.',
     'keychain/missing': 'There is no keychain to keep the key in.',
     'session/read_only': 'This session can only be read.',
     'store/read_only': 'Daybook can’t write its record now, so nothing can be started.',

@@ -513,6 +513,7 @@ export const zh: Texts = {
     editService: '更改…',
     removeService: '移除',
     removeSure: (name) => `要移除${spaced(name, 'before')}吗？之后用它的模型的会话需要另选模型。`,
+    removeKey: '它的密钥也会从钥匙串中删除。',
     removeYes: '是的，移除',
     another: '其他服务',
     anotherNote: '任何兼容 OpenAI 或 Anthropic 格式的地址',
@@ -598,6 +599,8 @@ export const zh: Texts = {
     'content/missing': '需要的内容已经不在记录里。',
     'changes/unknown': '这里没有改过它。请重新读取改动。',
     'keychain/locked': '钥匙串已锁定。',
+    'key/left':
+      '服务已移除，但钥匙串没有删除它的密钥。要删除它，请打开钥匙串，移除 Daybook 为这个服务保存的条目。',
     'keychain/missing': '没有可以保存密钥的钥匙串。',
     'session/read_only': '这个会话只能查看。',
     'store/read_only': 'Daybook 现在无法写入记录，因此不能开始新的工作。',

@@ -214,7 +214,8 @@ pub enum Command {
         /// The service.
         provider: ProviderDraft,
     },
-    /// Remove an added service. Reply: `providers`.
+    /// Remove an added service and its key. Reply: `providers`; refused with `key/left` when it is gone and the keychain
+    /// kept the key.
     RemoveProvider {
         /// Its id.
         provider: String,

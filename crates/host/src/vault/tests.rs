@@ -1,6 +1,8 @@
 //! Keys in every state a keychain can be in.
 
 use super::*;
+use crate::services::Services;
+use api::wire::store::ProviderDraft;
 use store::{Options, Store};
 
 /// A keychain in memory that can be locked or taken away.
@@ -44,8 +46,13 @@ impl Keychain for Toy {
     }
 
     fn delete(&self, name: &str) -> Result<(), KeychainError> {
-        self.kept.lock().unwrap().remove(name);
-        Ok(())
+        match &*self.state.lock().unwrap() {
+            None => {
+                self.kept.lock().unwrap().remove(name);
+                Ok(())
+            }
+            Some(error) => Err(error.clone()),
+        }
     }
 }
 
@@ -141,4 +148,49 @@ fn what_can_not_be_a_key_is_refused() {
     for bad in ["", "  ", "two\nlines", "schlüssel"] {
         assert!(matches!(vault.keep("glm", key(bad)), Err(KeyError::Unfit(_))), "{bad:?}");
     }
+}
+
+fn draft(name: &str) -> ProviderDraft {
+    ProviderDraft {
+        id: None,
+        name: name.to_owned(),
+        dialect: "openai-chat".to_owned(),
+        base_url: "http://127.0.0.1:9/v1".to_owned(),
+        models: vec!["m".to_owned()],
+    }
+}
+
+#[test]
+fn a_service_that_is_removed_takes_its_key_along() {
+    let rig = rig();
+    let vault = Arc::new(rig.vault());
+    let services = Services::new(rig.store.handle(), Arc::clone(&vault), Default::default()).unwrap();
+    services.save(draft("My box")).unwrap();
+    vault.keep("my-box", key("sk-mine")).unwrap();
+    services.remove("my-box").unwrap();
+    assert!(rig.toy.kept.lock().unwrap().is_empty(), "nothing of it is left in the keychain");
+    assert_eq!(word(&vault, "my-box"), None);
+    // A name that is used again gets nothing of the one before.
+    services.save(draft("My box")).unwrap();
+    assert_eq!((services.knows("my-box"), word(&vault, "my-box")), (true, None));
+}
+
+#[test]
+fn a_key_that_the_keychain_keeps_is_said_and_nobody_inherits_it() {
+    let rig = rig();
+    let vault = Arc::new(rig.vault());
+    let services = Services::new(rig.store.handle(), Arc::clone(&vault), Default::default()).unwrap();
+    services.save(draft("My box")).unwrap();
+    vault.keep("my-box", key("sk-mine")).unwrap();
+    rig.toy.be(Some(KeychainError::Locked("locked".to_owned())));
+    let left = services.remove("my-box").unwrap_err();
+    assert_eq!((left.code.as_str(), services.knows("my-box")), ("key/left", false));
+    assert!(left.hint.unwrap().contains("\"my-box\""), "it says which entry is left");
+    rig.toy.be(None);
+    services.save(draft("My box")).unwrap();
+    assert!(
+        services.knows("my-box-2") && !services.knows("my-box"),
+        "the name of the kept key is not given again"
+    );
+    assert_eq!(word(&vault, "my-box-2"), None);
 }

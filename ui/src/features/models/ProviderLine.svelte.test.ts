@@ -2,6 +2,7 @@
 import { render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
+import { Failure } from '../../protocol/backend';
 import { FakeBackend } from '../../protocol/fake/fake';
 import { service } from '../../protocol/fake/make';
 import { sampleWorld } from '../../protocol/fake/sample';
@@ -24,7 +25,7 @@ async function made(provider: Provider = OWN) {
   const providers = new Providers(fake);
   await providers.load();
   const removed = () => fake.asked.filter(({ name }) => name === 'remove_provider').length;
-  return { providers, removed };
+  return { fake, providers, removed };
 }
 
 test('removing a service is asked about in place first', async () => {
@@ -38,6 +39,20 @@ test('removing a service is asked about in place first', async () => {
   await userEvent.click(screen.getByRole('button', { name: 'Remove' }));
   await userEvent.click(screen.getByRole('button', { name: 'Yes, remove it' }));
   expect(removed()).toBe(1);
+});
+
+test('a key in the keychain goes with its service, and one that stays there is said', async () => {
+  const stored = service('own', { key: 'stored' });
+  const { fake, providers } = await made(stored);
+  render(ModelsSettings, { t: en, info: null, providers, model: null, onmodel: vi.fn() });
+  await userEvent.click(screen.getByRole('button', { name: 'Remove' }));
+  expect(screen.getByText(/Its key is deleted from the keychain, too\.$/)).toBeVisible();
+  // The engine removes it and says what is left.
+  fake.world.providers = [];
+  vi.spyOn(fake, 'call').mockRejectedValueOnce(new Failure({ code: 'key/left', message: '', hint: null }));
+  await userEvent.click(screen.getByRole('button', { name: 'Yes, remove it' }));
+  expect(await screen.findByRole('alert')).toHaveTextContent('the keychain kept its key');
+  expect(screen.queryByText('Workshop')).toBeNull();
 });
 
 test('of a service of one’s own nothing is said about a key nobody asked for', async () => {
