@@ -213,6 +213,8 @@ fn opened(home: &Path) {
 #[test]
 fn a31_no_other_code_of_ours_starts_programs() {
     let known = [
+        // Asks the file managers of macOS and Windows to select a file; a fixed program, and the path its one argument.
+        "crates/host/src/show.rs",
         // Asks macOS which disks are of the network; a fixed path and no argument.
         "crates/store/src/network.rs",
         // Starts this same program again with another renderer.

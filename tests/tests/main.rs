@@ -10,6 +10,7 @@ mod crash;
 mod facts;
 mod folders;
 mod grants;
+mod parts;
 mod play;
 mod rebuild;
 mod recovery;

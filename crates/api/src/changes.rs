@@ -3,12 +3,12 @@
 //! Taken from the engine's ledger of the record, never from a guess about the folder; the folder is looked at only to say
 //! whether a file was changed since by somebody else. Invariant: a file that is as it was before is no change.
 
-use crate::failure::{error, of_blob, of_ledger, of_read};
-use crate::undo;
+use crate::failure::{error, internal, of_blob, of_ledger, of_read};
 use crate::view::diff::wire;
 use crate::wire::ApiError;
 use crate::wire::store::{FileChange, FileDiff};
 use crate::wire::undo::{Changes, TurnChanges};
+use crate::{made, undo};
 use domain::call::{Effect, Entry};
 use domain::digest::Digest;
 use domain::event::{RestoreOf, RestoreScope};
@@ -26,8 +26,9 @@ pub fn changes(reader: &Reader, session: &SessionId) -> Result<Changes, ApiError
     let root = root(reader, session)?;
     let place = Place::open(Path::new(&root), Vec::new()).ok();
     let ledger = Ledger::read(reader, session).map_err(|error| of_ledger(&error))?;
+    let net = |of| ledger.net(&RestoreScope { of, paths: Vec::new() });
     let files = |of| -> Vec<FileChange> {
-        let mut net = ledger.net(&RestoreScope { of, paths: Vec::new() });
+        let mut net = net(of);
         without_implied(&mut net);
         show::count_lines(reader, &mut net);
         net.iter().map(|effect| change(place.as_ref(), effect)).collect()
@@ -41,7 +42,8 @@ pub fn changes(reader: &Reader, session: &SessionId) -> Result<Changes, ApiError
         }
     }
     turns.reverse();
-    Ok(Changes { files: files(RestoreOf::Session), turns })
+    let made = place.as_ref().map(|place| made::list(session, place, &net(RestoreOf::Session)));
+    Ok(Changes { files: files(RestoreOf::Session), turns, made: made.unwrap_or_default() })
 }
 
 /// A folder that came or went with something in it is told by what was in it.
@@ -125,7 +127,20 @@ pub fn diff(
             "Ask for the changes again.",
         ));
     };
-    Ok(wire(path.to_owned(), difference(reader, effect)?))
+    match show::parts(reader, effect).map_err(internal)? {
+        None => Ok(wire(path.to_owned(), difference(reader, effect)?)),
+        Some((diff, parts)) => {
+            let mut diff = wire(path.to_owned(), diff);
+            let place = Place::open(Path::new(&root(reader, session)?), Vec::new()).ok();
+            let now = place.and_then(|place| show::present(&place, path));
+            let undone = parts.undone(now.as_deref(), &ledger.undone_parts(path));
+            for (hunk, name) in diff.hunks.iter_mut().zip(parts.names()) {
+                hunk.undone = undone.contains(&name);
+                hunk.part = Some(name.to_string());
+            }
+            Ok(diff)
+        }
+    }
 }
 
 pub(crate) fn difference(reader: &Reader, effect: &Effect) -> Result<show::FileDiff, ApiError> {

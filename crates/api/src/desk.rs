@@ -72,6 +72,12 @@ pub trait Desk: Send + Sync {
     /// When there is none in it, or the project can't be written.
     fn tour(&self, language: String) -> Asked<'_, TourStart>;
 
+    /// Shows a file or folder in the system's own view of folders, and opens nothing.
+    ///
+    /// # Errors
+    /// When the system has no such view.
+    fn show(&self, path: PathBuf) -> Asked<'_, ()>;
+
     /// Providers, with the state of their keys.
     fn providers(&self) -> Asked<'_, Vec<Provider>>;
 

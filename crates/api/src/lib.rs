@@ -11,6 +11,8 @@ mod desk;
 mod failure;
 mod line;
 mod lists;
+mod made;
+mod needs;
 mod permissions;
 mod room;
 mod subscribe;

@@ -13,7 +13,7 @@ use crate::wire::command::{Command, Mode, Reply};
 use crate::wire::store::{Folder, ModelChoice};
 use crate::wire::undo::UndoOf;
 use crate::wire::view::SessionView;
-use crate::{changes, lists, undo};
+use crate::{changes, lists, made, undo};
 use domain::digest::Digest;
 use domain::event::{RestoreScope, SessionCreated};
 use domain::ids::{FolderId, SessionId};
@@ -125,6 +125,7 @@ impl Room {
             Command::Undo { session, of, paths, overwrite } => {
                 self.undo(&session, undo::scope(of, paths)?, overwrite).await
             }
+            Command::ShowMade { session, made } => self.show_made(&session, made).await,
             Command::Providers => self.providers().await,
             Command::SetKey { provider, key } => self.after(desk.set_key(provider, key).await).await,
             Command::ForgetKey { provider } => self.after(desk.forget_key(provider).await).await,
@@ -234,6 +235,12 @@ impl Room {
         let session = self.known(session)?;
         let restored = self.inside.engine()?.restore(&session, scope, overwrite).await;
         restored.map(|_| Reply::Done).map_err(|failure| of_command(&failure))
+    }
+
+    async fn show_made(&self, session: &str, id: String) -> Done {
+        let session = self.known(session)?;
+        let path = self.off_thread(move |inside| made::find(&inside.reader, &session, &id)).await?;
+        self.inside.desk.show(path).await.map(|()| Reply::Done)
     }
 
     async fn providers(&self) -> Done {
@@ -351,7 +358,7 @@ pub(crate) fn id<T: FromStr<Err = domain::ids::BadId>>(text: &str) -> Result<T, 
     text.parse().map_err(|bad| of_id(&bad))
 }
 
-fn digest_of(text: &str) -> Result<Digest, ApiError> {
+pub(crate) fn digest_of(text: &str) -> Result<Digest, ApiError> {
     text.parse().map_err(|bad: domain::digest::BadDigest| {
         error("command/invalid", bad.to_string(), "Give the digest that was shown with the request.")
     })

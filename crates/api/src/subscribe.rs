@@ -5,10 +5,12 @@
 //! frame; a client that falls behind is told to open again and holds nobody up.
 
 use crate::failure::of_read;
+use crate::needs;
 use crate::room::{Inside, Room};
 use crate::view::{Fold, joined};
 use crate::wire::ApiError;
 use crate::wire::command::{Notification, Topic};
+use crate::wire::need::Need;
 use crate::wire::store::SessionSummary;
 use crate::wire::view::Patch;
 use domain::event::Recorded;
@@ -220,7 +222,13 @@ impl Watch {
 async fn store(inside: Arc<Inside>, mut notices: Subscription, to: mpsc::Sender<Notification>) {
     let mut changed: BTreeSet<SessionId> = BTreeSet::new();
     let mut told: HashMap<SessionId, SessionSummary> = HashMap::new();
+    let mut waits = Waits { inside: Arc::clone(&inside), told: HashMap::new() };
     let mut due: Option<Instant> = None;
+    for row in inside.reader.sessions().unwrap_or_default().iter().filter(|row| row.waiting > 0) {
+        if !waits.tell(&row.session, &to).await {
+            return;
+        }
+    }
     loop {
         tokio::select! {
             biased;
@@ -230,10 +238,11 @@ async fn store(inside: Arc<Inside>, mut notices: Subscription, to: mpsc::Sender<
                 for session in std::mem::take(&mut changed) {
                     let Ok(Some(row)) = inside.reader.session(&session) else { continue };
                     let summary = inside.summary(&row);
-                    if told.insert(session, summary.clone()).as_ref() == Some(&summary) {
-                        continue;
+                    let known = told.insert(session.clone(), summary.clone()).as_ref() == Some(&summary);
+                    if !known && to.send(Notification::Summary { summary }).await.is_err() {
+                        return;
                     }
-                    if to.send(Notification::Summary { summary }).await.is_err() {
+                    if !waits.tell(&session, &to).await {
                         return;
                     }
                 }
@@ -251,6 +260,26 @@ async fn store(inside: Arc<Inside>, mut notices: Subscription, to: mpsc::Sender<
                 due.get_or_insert_with(|| Instant::now() + FRAME);
             }
         }
+    }
+}
+
+/// What of each session was told to wait for the person.
+struct Waits {
+    inside: Arc<Inside>,
+    told: HashMap<SessionId, Vec<Need>>,
+}
+
+impl Waits {
+    /// Tells it where it is news; false when nobody listens any more.
+    async fn tell(&mut self, session: &SessionId, to: &mpsc::Sender<Notification>) -> bool {
+        let told = self.told.remove(session).unwrap_or_default();
+        let needs = needs::of(&self.inside, session, &told);
+        let news = needs != told;
+        if !needs.is_empty() {
+            self.told.insert(session.clone(), needs.clone());
+        }
+        let session = session.to_string();
+        !news || to.send(Notification::Needs { session, needs }).await.is_ok()
     }
 }
 

@@ -9,10 +9,11 @@ use crate::view::diff::wire;
 use crate::wire::ApiError;
 use crate::wire::undo::{KeptFile, ThreeWay, UndoOf, UndoPreview, UndoneFile};
 use domain::call::Effect;
+use domain::digest::Digest;
 use domain::event::{Doubt, RestoreOf, RestoreScope};
 use domain::ids::SessionId;
 use engine::ledger::Ledger;
-use engine::show::{self, Place, Reader, State};
+use engine::show::{self, PartError, Place, Reader, State};
 use std::path::Path;
 
 /// Most files listed one by one.
@@ -25,6 +26,10 @@ pub(crate) fn scope(of: UndoOf, paths: Vec<String>) -> Result<RestoreScope, ApiE
         UndoOf::Turn { turn } => RestoreOf::Turn { turn: turn.parse().map_err(|bad| of_id(&bad))? },
         UndoOf::Since { turn } => RestoreOf::Since { turn: turn.parse().map_err(|bad| of_id(&bad))? },
         UndoOf::Call { call } => RestoreOf::Call { call: call.parse().map_err(|bad| of_id(&bad))? },
+        UndoOf::Part { turn, part } => RestoreOf::Part {
+            turn: turn.map(|turn| turn.parse()).transpose().map_err(|bad| of_id(&bad))?,
+            part: crate::room::digest_of(&part)?,
+        },
         UndoOf::Undo { undo } => RestoreOf::Restore { revision: undo.parse().map_err(|bad| of_id(&bad))? },
     };
     Ok(RestoreScope { of, paths })
@@ -37,6 +42,9 @@ pub(crate) fn of(of: &RestoreOf) -> UndoOf {
         RestoreOf::Turn { turn } => UndoOf::Turn { turn: turn.to_string() },
         RestoreOf::Since { turn } => UndoOf::Since { turn: turn.to_string() },
         RestoreOf::Call { call } => UndoOf::Call { call: call.to_string() },
+        RestoreOf::Part { turn, part } => {
+            UndoOf::Part { turn: turn.as_ref().map(ToString::to_string), part: part.to_string() }
+        }
         RestoreOf::Restore { revision } => UndoOf::Undo { undo: revision.to_string() },
     }
 }
@@ -50,6 +58,9 @@ pub(crate) fn preview(
     let place = place(reader, session)?;
     let ledger = Ledger::read(reader, session).map_err(|error| of_ledger(&error))?;
     let net = ledger.net(scope);
+    if let RestoreOf::Part { part, .. } = &scope.of {
+        return preview_part(reader, &place, &ledger, &net, part);
+    }
     let states = show::preview(&place, &net).map_err(internal)?;
     let mut found = UndoPreview {
         files: Vec::new(),
@@ -69,6 +80,31 @@ pub(crate) fn preview(
         }
     }
     Ok(found)
+}
+
+/// The same for one part of one file.
+fn preview_part(
+    reader: &Reader,
+    place: &Place,
+    ledger: &Ledger,
+    net: &[Effect],
+    part: &Digest,
+) -> Result<UndoPreview, ApiError> {
+    let stale = || {
+        error("restore/stale", "this isn't a part of the difference any more", "Look at the changes again.")
+    };
+    let [effect] = net else { return Err(stale()) };
+    let Some((_, parts)) = show::parts(reader, effect).map_err(internal)? else { return Err(stale()) };
+    let now = show::present(place, &effect.path).unwrap_or_default();
+    let path = effect.path.clone();
+    let (files, kept) = match parts.without(&now, &ledger.undone_parts(&path), part) {
+        Ok(_) => (vec![UndoneFile { path, what: "restored".to_owned() }], Vec::new()),
+        Err(PartError::Stale) => return Err(stale()),
+        Err(PartError::Done) => (Vec::new(), Vec::new()),
+        Err(PartError::Mixed) => (Vec::new(), vec![KeptFile { path, why: "changed".to_owned() }]),
+        Err(PartError::HoldsKey) => (Vec::new(), vec![KeptFile { path, why: "holds_key".to_owned() }]),
+    };
+    Ok(UndoPreview { files, kept, count: 1, doubt: None })
 }
 
 /// The sides of one file.

@@ -4,6 +4,7 @@
 //! never from a look at the folder; what undo takes back is the net change of a scope.
 
 use domain::call::Effect;
+use domain::digest::Digest;
 use domain::event::{Changed, Doubt, Fact, Origin, RestoreOf, RestoreScope, RevisionRestoring};
 use domain::ids::{CallId, MessageId, RevisionId, SessionId, TurnId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -142,11 +143,20 @@ impl Ledger {
             _ => 0,
         };
         self.entries.iter().skip(first).filter(move |entry| match (of, &entry.by) {
-            (RestoreOf::Session | RestoreOf::Since { .. }, _) => true,
-            (RestoreOf::Turn { turn: of }, By::Call { turn, .. }) => turn.as_ref() == Some(of),
+            (RestoreOf::Session | RestoreOf::Since { .. } | RestoreOf::Part { turn: None, .. }, _) => true,
+            (
+                RestoreOf::Turn { turn: of } | RestoreOf::Part { turn: Some(of), .. },
+                By::Call { turn, .. },
+            ) => turn.as_ref() == Some(of),
             (RestoreOf::Call { call: of }, By::Call { call, .. }) => call == of,
             (RestoreOf::Restore { revision: of }, By::Restore { revision, .. }) => revision == of,
-            (RestoreOf::Turn { .. } | RestoreOf::Call { .. } | RestoreOf::Restore { .. }, _) => false,
+            (
+                RestoreOf::Turn { .. }
+                | RestoreOf::Part { .. }
+                | RestoreOf::Call { .. }
+                | RestoreOf::Restore { .. },
+                _,
+            ) => false,
         })
     }
 
@@ -154,6 +164,8 @@ impl Ledger {
     #[must_use]
     pub fn undone(&self, turn: &TurnId) -> BTreeSet<&str> {
         let own = self.first_of(turn);
+        let own_net =
+            self.net(&RestoreScope { of: RestoreOf::Turn { turn: turn.clone() }, paths: Vec::new() });
         let mut undone: BTreeSet<&str> = BTreeSet::new();
         let mut by: BTreeMap<&RevisionId, (bool, BTreeSet<&str>)> = BTreeMap::new();
         for entry in self.entries.iter().skip(own) {
@@ -170,12 +182,49 @@ impl Ledger {
                     }
                     by.insert(revision, (!was_undo, back));
                 }
+                RestoreOf::Part { turn: Some(of), .. } if of == turn => {
+                    // The last part that was missing: the whole file is as it was before.
+                    let whole = |effect: &&Effect| {
+                        own_net.iter().any(|own| own.path == effect.path && own.before == effect.after)
+                    };
+                    let paths: BTreeSet<&str> =
+                        entry.effects.iter().filter(whole).map(|effect| effect.path.as_str()).collect();
+                    undone.extend(&paths);
+                    by.insert(revision, (true, paths));
+                }
                 of if self.covers(of, turn) => {
                     undone.extend(&paths);
                     by.insert(revision, (true, paths));
                 }
                 _ => {}
             }
+        }
+        undone
+    }
+
+    /// Parts of a file's differences that were taken back one by one and not brought again.
+    #[must_use]
+    pub fn undone_parts(&self, path: &str) -> BTreeSet<Digest> {
+        let mut undone: BTreeSet<Digest> = BTreeSet::new();
+        let mut by: BTreeMap<&RevisionId, (bool, Digest)> = BTreeMap::new();
+        for entry in &self.entries {
+            let By::Restore { revision, scope } = &entry.by else { continue };
+            if !entry.effects.iter().any(|effect| effect.path == path) {
+                continue;
+            }
+            let (taken, part) = match &scope.of {
+                RestoreOf::Part { part, .. } => (true, *part),
+                RestoreOf::Restore { revision: of } => match by.get(of) {
+                    Some((taken, part)) => (!taken, *part),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            by.insert(revision, (taken, part));
+            match taken {
+                true => undone.insert(part),
+                false => undone.remove(&part),
+            };
         }
         undone
     }
@@ -188,7 +237,7 @@ impl Ledger {
             RestoreOf::Call { call: of } => self.entries.iter().any(
                 |entry| matches!(&entry.by, By::Call { turn: Some(own), call } if own == turn && call == of),
             ),
-            RestoreOf::Restore { .. } => false,
+            RestoreOf::Part { .. } | RestoreOf::Restore { .. } => false,
         }
     }
 

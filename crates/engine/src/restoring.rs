@@ -9,12 +9,13 @@ use crate::blobs::blobs;
 use crate::decide::{CommandError, Restore};
 use crate::ledger::Ledger;
 use crate::shared::Shared;
-use domain::call::ToolError;
-use domain::event::{EffectList, KeptBack, RestoreScope};
+use domain::call::{Effect, ToolError};
+use domain::digest::Digest;
+use domain::event::{EffectList, KeptBack, RestoreOf, RestoreScope};
 use domain::ids::SessionId;
 use std::path::Path;
-use tools::Place;
-use tools::revision::{Force, Hindrance, Kept, RestoreError, plan_restore};
+use tools::revision::{Force, Hindrance, Kept, PartError, RestoreError, plan_part, plan_restore};
+use tools::{BlobSink, Place};
 
 /// Most paths left alone that are named.
 const NAMED: usize = 100;
@@ -33,17 +34,43 @@ pub(crate) fn work_out(
     let place = open(shared, &root)?;
     let blobs = blobs(shared);
     let net = ledger.net(&scope);
+    if let RestoreOf::Part { part, .. } = &scope.of {
+        let step = part_of(&place, &blobs, &net, &ledger, part)?;
+        let (steps, read_to) = (listed(shared, &[step])?, ledger.read_to);
+        return Ok(Restore { scope, steps, overwrite: Vec::new(), kept: Vec::new(), kept_more: 0, read_to });
+    }
     let force = match overwrite.is_empty() {
         true => Force::Nothing,
         false => Force::Paths(overwrite.iter().cloned().collect()),
     };
     let mut planned = plan_restore(&place, &blobs, &net, &force).map_err(|error| of_restore(&error))?;
     planned.merge_texts(&place, &blobs, &net).map_err(|error| of_restore(&error))?;
-    let bytes = serde_json::to_vec(&planned.steps).map_err(|error| unreadable(&error))?;
-    let list = shared.store.put_blob(&bytes).map_err(|error| unreadable(&error))?;
-    let steps = EffectList { list, count: planned.steps.len() as u64 };
+    let steps = listed(shared, &planned.steps)?;
     let (kept, kept_more) = kept_back(planned.kept);
     Ok(Restore { scope, steps, overwrite, kept, kept_more, read_to: ledger.read_to })
+}
+
+/// The one step that takes one part of one file back; what can't be told apart is refused with the reason.
+fn part_of(
+    place: &Place,
+    blobs: &dyn BlobSink,
+    net: &[Effect],
+    ledger: &Ledger,
+    part: &Digest,
+) -> Result<Effect, CommandFailure> {
+    let refused = |why: PartError| CommandError { code: why.code(), message: why.to_string() };
+    let [effect] = net else { return Err(refused(PartError::Stale).into()) };
+    let undone = ledger.undone_parts(&effect.path);
+    let step = plan_part(place, blobs, effect, &undone, part).map_err(|error| of_restore(&error))?;
+    step.map_err(|why| refused(why).into())
+}
+
+/// The steps as a blob.
+fn listed(shared: &Shared, steps: &[Effect]) -> Result<EffectList, CommandFailure> {
+    let unreadable = |error: &dyn std::fmt::Display| CommandFailure::Unreadable(error.to_string());
+    let bytes = serde_json::to_vec(steps).map_err(|error| unreadable(&error))?;
+    let list = shared.store.put_blob(&bytes).map_err(|error| unreadable(&error))?;
+    Ok(EffectList { list, count: steps.len() as u64 })
 }
 
 /// The folder, as restores see it.

@@ -10,7 +10,7 @@ pub use store::{
 pub use tools::command::{Shown, shown as command_shown};
 pub use tools::diff::{FileDiff, Hunk, Line, LineKind, NoHunks};
 pub use tools::policy::only_looks;
-pub use tools::revision::{Sides, State, inverse};
+pub use tools::revision::{PartError, Parts, Sides, State, inverse, present, standing_at};
 pub use tools::run::error_text;
 pub use tools::visible::visible;
 pub use tools::{Cage, Limits as Hands, Place, PolicyInput};
@@ -25,6 +25,14 @@ use tools::revision::{Bounds, RestoreError, sides as all_sides};
 /// When a content can't be read.
 pub fn sides(place: &Place, reader: &Reader, effect: &Effect) -> Result<Sides, RestoreError> {
     all_sides(place, &ReadBlobs(reader), effect)
+}
+
+/// The difference of a file's text with its parts, each of which can be taken back alone; `None` where it has none.
+///
+/// # Errors
+/// When a content can't be read.
+pub fn parts(reader: &Reader, effect: &Effect) -> Result<Option<(FileDiff, Parts)>, RestoreError> {
+    tools::revision::parts(&ReadBlobs(reader), effect, &Hands::default())
 }
 
 /// What the policy says of a kind of act by itself, without any call: for showing what a mode means.

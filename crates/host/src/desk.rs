@@ -5,7 +5,7 @@ use crate::keychain::KeychainError;
 use crate::models::Ways;
 use crate::services::Services;
 use crate::vault::{KeyError, KeyState};
-use crate::{permissions, ports, settings, tour};
+use crate::{permissions, ports, settings, show, tour};
 use api::wire::ApiError;
 use api::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
 use api::{Asked, Desk, Lasting, TourStart, error};
@@ -96,6 +96,10 @@ impl Desk for HostDesk {
             Ok(TourStart { folder, root, model })
         }
         .boxed()
+    }
+
+    fn show(&self, path: PathBuf) -> Asked<'_, ()> {
+        async move { show::show(&path).await }.boxed()
     }
 
     fn providers(&self) -> Asked<'_, Vec<Provider>> {

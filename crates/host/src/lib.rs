@@ -16,6 +16,7 @@ mod ports;
 mod reading;
 mod services;
 pub mod settings;
+mod show;
 pub mod tour;
 mod vault;
 mod verify;

@@ -72,6 +72,10 @@ impl Desk for ReadingDesk {
         only_reading()
     }
 
+    fn show(&self, _: PathBuf) -> Asked<'_, ()> {
+        only_reading()
+    }
+
     fn providers(&self) -> Asked<'_, Vec<Provider>> {
         only_reading()
     }

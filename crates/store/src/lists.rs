@@ -142,6 +142,19 @@ impl Reader {
         })
     }
 
+    /// What waits for the person in one session, the oldest first.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub fn needs_of(&self, session: &SessionId) -> Result<Vec<Need>, ReadError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("SELECT * FROM needs_you WHERE session = ?1 ORDER BY pos")
+                .and_then(|mut select| select.query_map([session.as_str()], need)?.collect())
+                .map_err(ReadError::sql("listing what waits in a session"))
+        })
+    }
+
     /// The folders, the last used first.
     ///
     /// # Errors

@@ -82,6 +82,11 @@ impl Text {
         })
     }
 
+    /// Are both written in the same encoding, with a mark or both without?
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        (self.charset, self.bom) == (other.charset, other.bom)
+    }
+
     /// The encoding's name for people and models.
     pub(crate) fn encoding(&self) -> &'static str {
         match (self.charset, self.bom) {

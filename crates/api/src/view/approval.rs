@@ -48,7 +48,7 @@ fn warnings(shown: &Shown) -> Vec<String> {
     codes
 }
 
-fn act(facts: &Facts) -> &'static str {
+pub(crate) fn act(facts: &Facts) -> &'static str {
     match facts.act {
         Act::Write => "write",
         Act::Edit => "edit",
@@ -60,7 +60,7 @@ fn act(facts: &Facts) -> &'static str {
     }
 }
 
-fn undo(undo: Undo) -> &'static str {
+pub(crate) fn undo(undo: Undo) -> &'static str {
     match undo {
         Undo::Yes => "yes",
         Undo::Partly => "partly",

@@ -190,7 +190,7 @@ impl Fold {
     }
 }
 
-fn unknown_key(call: &CallId) -> String {
+pub(crate) fn unknown_key(call: &CallId) -> String {
     format!("unknown_{call}")
 }
 

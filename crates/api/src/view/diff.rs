@@ -23,6 +23,8 @@ fn hunk(hunk: show::Hunk) -> Hunk {
         old_start: number(hunk.old_start),
         new_start: number(hunk.new_start),
         lines: hunk.lines.into_iter().map(line).collect(),
+        part: None,
+        undone: false,
     }
 }
 

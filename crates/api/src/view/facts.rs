@@ -13,7 +13,7 @@ const LONGEST: usize = 400;
 const NAMED: [&str; 8] = ["path", "command", "pattern", "glob", "offset", "limit", "question", "replace_all"];
 
 /// Facts from canonical arguments.
-pub(super) fn of_arguments(arguments: &str) -> BTreeMap<String, String> {
+pub(crate) fn of_arguments(arguments: &str) -> BTreeMap<String, String> {
     let Ok(Value::Object(fields)) = serde_json::from_str(arguments) else { return BTreeMap::new() };
     let mut facts: BTreeMap<String, String> =
         fields.iter().filter(|(name, _)| NAMED.contains(&name.as_str())).filter_map(fact).collect();
@@ -39,7 +39,7 @@ fn fact((name, value): (&String, &Value)) -> Option<(String, String)> {
 }
 
 /// A text made visible and short.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let text = visible(text).text;
     match text.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{}…", &text[..at]),

@@ -6,16 +6,17 @@
 //! function of the log alone; an answer that streamed and will be tried again goes away.
 
 mod answer;
-mod approval;
+pub(crate) mod approval;
 mod calls;
 pub(crate) mod diff;
-mod facts;
+pub(crate) mod facts;
 mod patch;
 mod restore;
 #[cfg(test)]
 mod tests;
 pub(crate) mod words;
 
+pub(crate) use calls::unknown_key;
 pub use patch::{OUTPUT_LINES, apply, joined};
 
 use crate::wire::store::Folder;

@@ -195,6 +195,13 @@ pub enum Command {
         /// Paths to bring back even where they were changed since.
         overwrite: Vec<String>,
     },
+    /// Show something this session made in the system's own view of folders. Reply: `done`.
+    ShowMade {
+        /// The session.
+        session: String,
+        /// Its id as given by `changes`.
+        made: String,
+    },
     /// Providers and their models. Reply: `providers`.
     Providers,
     /// Store a key in the system's keychain. Reply: `providers`.
@@ -357,6 +364,14 @@ pub enum Notification {
     Summary {
         /// The new line.
         summary: SessionSummary,
+    },
+    /// What waits for the person in one session: all of it, oldest first. Told at the start of each session where
+    /// something waits, and again when it changes.
+    Needs {
+        /// The session.
+        session: String,
+        /// What waits; empty is nothing any more.
+        needs: Vec<super::need::Need>,
     },
     /// Something was dropped on the window (window only).
     FolderDropped {

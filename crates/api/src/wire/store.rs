@@ -112,6 +112,10 @@ pub struct Hunk {
     pub new_start: u32,
     /// The lines.
     pub lines: Vec<DiffLine>,
+    /// What to name it by when it alone is taken back; null where it can't be.
+    pub part: Option<String>,
+    /// Was it taken back?
+    pub undone: bool,
 }
 
 /// One line of a difference.

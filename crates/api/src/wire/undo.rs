@@ -14,6 +14,20 @@ pub struct Changes {
     pub files: Vec<FileChange>,
     /// The turns that changed something.
     pub turns: Vec<TurnChanges>,
+    /// New files that are there, many in one place as one, the first of them.
+    pub made: Vec<Made>,
+}
+
+/// Something a session made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Made {
+    /// What to name it by.
+    pub id: String,
+    /// A new file, or the folder that new files are in.
+    pub path: String,
+    /// How many new files are in it, where it is a folder; 0 is a file.
+    pub files: u32,
 }
 
 /// What one turn changed.
@@ -58,6 +72,13 @@ pub enum UndoOf {
     Call {
         /// The call.
         call: String,
+    },
+    /// One part of one file's difference, as its hunk names it; the paths hold that file alone.
+    Part {
+        /// The turn whose difference it is; null is the whole session's.
+        turn: Option<String>,
+        /// The part.
+        part: String,
     },
     /// Those of an earlier return.
     Undo {

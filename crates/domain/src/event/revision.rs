@@ -114,6 +114,14 @@ pub enum RestoreOf {
         /// The call.
         call: CallId,
     },
+    /// One part of what one file's difference shows, of a turn or of the whole session; the scope names the file.
+    Part {
+        /// The turn; none is the whole session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<TurnId>,
+        /// Digest over both contents and the part's place in them.
+        part: Digest,
+    },
     /// Those of an earlier return: undo of the undo.
     Restore {
         /// The return.

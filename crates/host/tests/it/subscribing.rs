@@ -2,6 +2,7 @@
 
 use crate::rig::{Rig, call, text};
 use api::wire::command::{Command, Intent, Mode, Notification, Reply, Topic};
+use api::wire::need::{Need, NeedWhat};
 use api::wire::view::{Activity, EntryBody, SessionView};
 use serde_json::json;
 
@@ -137,6 +138,64 @@ async fn the_lists_are_told_of_every_change_of_a_line() {
             break;
         }
     }
+    rig.host.close().await;
+}
+
+/// What is told of the sessions until this holds.
+async fn waits_until(
+    lists: &mut tokio::sync::mpsc::Receiver<Notification>,
+    told: &mut std::collections::BTreeMap<String, Vec<Need>>,
+    holds: impl Fn(&std::collections::BTreeMap<String, Vec<Need>>) -> bool,
+) {
+    while !holds(told) {
+        let next = tokio::time::timeout(std::time::Duration::from_secs(60), lists.recv()).await;
+        if let Notification::Needs { session, needs } = next.expect("in time").expect("more") {
+            told.insert(session, needs);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_the_person_is_told_over_all_sessions_and_gone_once_it_was_answered() {
+    let asks = |words: &str, answer: serde_json::Value| {
+        let mut answer = answer;
+        answer["when"] = json!({ "contains": words });
+        answer
+    };
+    let write = asks("Write.", call("write_file", json!({"path": "a.txt", "content": "x\n"})));
+    let ask = asks("Ask.", call("ask_user", json!({"question": "Which one?"})));
+    let rig = Rig::new(json!([write, ask, text("Done."), text("Done.")])).await;
+    let mut lists = rig.host.room().subscribe(Topic::Store).await.expect("a subscription");
+    let (first, second) = (rig.session(Mode::Ask).await, rig.session(Mode::Ask).await);
+    rig.say(&first, "Write.").await;
+    rig.say(&second, "Ask.").await;
+    let mut told = std::collections::BTreeMap::new();
+    waits_until(&mut lists, &mut told, |told| {
+        [&first, &second].iter().all(|id| told.get(*id).is_some_and(|needs| needs.len() == 1))
+    })
+    .await;
+    let NeedWhat::Question { text } = &told[&second][0].what else { panic!("{told:?}") };
+    assert_eq!(text, "Which one?");
+    let need = told[&first][0].clone();
+    let NeedWhat::Approval { digest, act, facts, whole, .. } = &need.what else { panic!("{told:?}") };
+    assert_eq!((act.as_str(), facts["path"].as_str()), ("write", "a.txt"));
+    assert!(!whole, "its difference is looked at first");
+    let view = rig.view(&first).await;
+    assert!(view.entries.iter().any(|entry| entry.key == need.entry), "it names its entry");
+    let yes = Command::Approve {
+        session: first.clone(),
+        approval: need.id.clone(),
+        digest: digest.clone(),
+        offer: None,
+        lasting: false,
+    };
+    assert_eq!(rig.call(yes).await, Reply::Done);
+    waits_until(&mut lists, &mut told, |told| told[&first].is_empty()).await;
+    // Who comes later is told what still waits, at once.
+    let mut late = rig.host.room().subscribe(Topic::Store).await.expect("a subscription");
+    let mut found = std::collections::BTreeMap::new();
+    waits_until(&mut late, &mut found, |found| found.contains_key(&second)).await;
+    assert_eq!((&found[&second], found.contains_key(&first)), (&told[&second], false));
     rig.host.close().await;
 }
 

@@ -18,6 +18,7 @@ use cap_std::fs::Dir;
 use domain::call::{Effect, Entry};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 /// Most things a forced restore may remove that it wasn't told of one by one.
 const MOST_FORCED: usize = 100_000;
@@ -401,6 +402,14 @@ fn blocks(place: &Place, steps: &BTreeMap<String, Step>, path: &str) -> Option<S
         }
     }
     None
+}
+
+/// Where something stands at a path, below the folder and as the system names it; `None` where nothing does.
+#[must_use]
+pub fn standing_at(place: &Place, path: &str) -> Option<PathBuf> {
+    let dir = walk_to(place.dir(), parent(path)).ok()?;
+    dir.symlink_metadata(os_last(path)).ok()?;
+    parts(path).map(|names| names.into_iter().map(to_os).collect())
 }
 
 /// Names in a folder, without what half-done saves of ours left.

@@ -30,10 +30,35 @@ export function compare(path: string, before: string | null, after: string | nul
     if (!near.some(({ line }) => line.kind !== 'same')) continue;
     const open = hunks.at(-1);
     if (open && last === at - 1) open.lines.push(row.line);
-    else hunks.push({ old_start: row.old + 1, new_start: row.now + 1, lines: [row.line] });
+    else {
+      const start = { old_start: row.old + 1, new_start: row.now + 1 };
+      hunks.push({ ...start, lines: [row.line], part: null, undone: false });
+    }
     last = at;
   }
   return { path, no_hunks: hunks.length === 0 ? 'same' : null, hunks };
+}
+
+/** The text after a change without some of its hunks, by their places. */
+export function without(
+  before: string,
+  after: string,
+  hunks: readonly Hunk[],
+  gone: readonly number[],
+): string {
+  const [old, now] = [linesOf(before), linesOf(after)];
+  const out: string[] = [];
+  let at = 0;
+  for (const [n, hunk] of hunks.entries()) {
+    if (!gone.includes(n)) continue;
+    const head = hunk.lines.findIndex((line) => line.kind !== 'same');
+    const core = hunk.lines.slice(head, hunk.lines.findLastIndex((line) => line.kind !== 'same') + 1);
+    const [from, to] = [hunk.new_start - 1 + head, hunk.old_start - 1 + head];
+    out.push(...now.slice(at, from));
+    out.push(...old.slice(to, to + core.filter((line) => line.kind !== 'added').length));
+    at = from + core.filter((line) => line.kind !== 'removed').length;
+  }
+  return [...out, ...now.slice(at)].map((line) => `${line}\n`).join('');
 }
 
 /** How many lines came and went. */

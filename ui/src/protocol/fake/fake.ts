@@ -18,6 +18,7 @@ import type { AppInfo } from '../generated/AppInfo';
 import { advance } from './advance';
 import { answerPermissions, give } from './allowing';
 import { FakeFolder } from './folder';
+import { needsOf } from './needs';
 import { answerProviders } from './services';
 import { answerChanges } from './undoing';
 
@@ -79,7 +80,15 @@ export class FakeBackend implements Backend {
   subscribe(topic: Topic, on: (batch: Notification[]) => void): () => void {
     const listener = { topic, on };
     this.#listeners.add(listener);
+    // Who comes is told what waits, as by the engine.
+    if (topic.kind === 'store') queueMicrotask(() => this.#tellNeeds(listener));
     return () => this.#listeners.delete(listener);
+  }
+
+  #tellNeeds({ on }: Listener): void {
+    const waiting = this.world.summaries.filter((line) => line.needs_you > 0);
+    const all = waiting.flatMap(({ id }) => this.world.views.get(id) ?? []);
+    on(all.map((view) => ({ kind: 'needs', session: view.id, needs: needsOf(view) })));
   }
 
   /** Delivers to whoever listens to the lists. */
@@ -141,6 +150,13 @@ export class FakeBackend implements Backend {
       case 'revoke':
       case 'what_if':
         return answerPermissions(world, command);
+      case 'show_made': {
+        const { session, made } = command.args;
+        const list = this.world.files.get(session)?.changes().made ?? [];
+        if (!list.some((one) => one.id === made))
+          throw new Failure({ code: 'made/gone', message: `no ${made}`, hint: null });
+        return { kind: 'done' };
+      }
       case 'changes':
       case 'diff':
       case 'preview_undo':
@@ -206,7 +222,7 @@ export class FakeBackend implements Backend {
   #summarise(view: SessionView): void {
     const summary = summaryOf(view, this.world.now());
     this.world.summaries = [summary, ...this.world.summaries.filter((line) => line.id !== view.id)];
-    this.announce({ kind: 'summary', summary });
+    this.announce({ kind: 'summary', summary }, { kind: 'needs', session: view.id, needs: needsOf(view) });
   }
 
   #view(id: string): SessionView {

@@ -63,3 +63,30 @@ test('what was changed since is merged, left alone, or brought back when it is n
   );
   expect(made.undo('u2', of, ['new.txt'], ['new.txt']).files).toEqual([{ path: 'new.txt', what: 'removed' }]);
 });
+
+test('one part goes back alone, comes again, and never over what somebody changed', () => {
+  const line = (n: number) => `line ${n}\n`;
+  const all = (...changed: number[]) =>
+    Array.from({ length: 30 }, (_, n) => (changed.includes(n) ? `new ${n}\n` : line(n))).join('');
+  const made = new FakeFolder();
+  made.put('a.txt', all());
+  made.begin('t1', 'First', 1);
+  made.change('a.txt', all(2, 25));
+  const names = made.diff('a.txt', 't1').hunks.map((hunk) => hunk.part ?? '');
+  const part = (n: number) => ({ kind: 'part', turn: 't1', part: names[n] ?? '' }) as const;
+  const undone = () => made.diff('a.txt', 't1').hunks.map((hunk) => hunk.undone);
+  const left = () => made.diff('a.txt', null).hunks.length;
+  expect(names).toHaveLength(2);
+  expect(made.undo('u1', part(0), ['a.txt'], []).files).toEqual([{ path: 'a.txt', what: 'restored' }]);
+  expect([undone(), left(), made.changes().turns[0]?.undone]).toEqual([[true, false], 1, false]);
+  expect(made.isMixed(part(0), ['a.txt'])).toBe(true);
+  made.undo('u2', { kind: 'undo', undo: 'u1' }, [], []);
+  expect([undone(), left()]).toEqual([[false, false], 1 + 1]);
+  made.undo('u3', part(1), ['a.txt'], []);
+  made.undo('u4', part(0), ['a.txt'], []);
+  expect([undone(), left(), made.changes().turns[0]?.undone]).toEqual([[true, true], 0, true]);
+  made.undo('u5', { kind: 'undo', undo: 'u4' }, [], []);
+  expect([undone(), made.changes().turns[0]?.undone]).toEqual([[false, true], false]);
+  made.put('a.txt', all(2).replace('new 2\n', 'mine\n'));
+  expect(made.isMixed(part(0), ['a.txt'])).toBe(true);
+});

@@ -5,12 +5,13 @@
 import type { Changes } from '../generated/Changes';
 import type { FileChange } from '../generated/FileChange';
 import type { FileDiff } from '../generated/FileDiff';
+import type { Made } from '../generated/Made';
 import type { ThreeWay } from '../generated/ThreeWay';
 import type { TurnChanges } from '../generated/TurnChanges';
 import type { UndoOf } from '../generated/UndoOf';
 import type { UndoPreview } from '../generated/UndoPreview';
 import type { UndoView } from '../generated/UndoView';
-import { compare, counted, merge } from './compare';
+import { compare, counted, merge, without } from './compare';
 
 /** What stands at a path: content, or where a link points. */
 export interface Standing {
@@ -78,13 +79,62 @@ export class FakeFolder {
     });
     return {
       files: this.#files({ kind: 'session' }),
+      made: this.#made(),
       turns: turns.filter((one) => one.files.length > 0).reverse(),
     };
   }
 
+  #made(): Made[] {
+    const fresh = this.#net({ kind: 'session' }, []).filter(
+      ({ path, before, after }) => before === null && after?.kind !== 'folder' && this.#now.has(path),
+    );
+    return fresh.map(({ path }) => ({ id: `made_${path}`, path, files: 0 }));
+  }
+
   diff(path: string, turn: string | null): FileDiff {
     const [effect] = this.#net(turn === null ? { kind: 'session' } : { kind: 'turn', turn }, [path]);
-    return compare(path, textOf(effect?.before), textOf(effect?.after));
+    const diff = compare(path, textOf(effect?.before), textOf(effect?.after));
+    if (!effect?.before || effect.after === null || (effect.after.kind ?? 'file') !== 'file') return diff;
+    const [now, before, after] = [this.#now.get(path) ?? null, effect.before, effect.after];
+    const gone = this.#partsGone(path);
+    for (const [n, hunk] of diff.hunks.entries()) {
+      hunk.part = partOf(path, turn, n);
+      hunk.undone = same(now, before) || (!same(now, after) && gone.has(hunk.part));
+    }
+    return diff;
+  }
+
+  /** What taking one part back leaves in the file; null where it can't be told apart, or is gone already. */
+  #withoutPart(of: Extract<UndoOf, { kind: 'part' }>, path: string): { effect: Effect; text: string } | null {
+    const [effect] = this.#net(of, [path]);
+    const [now, before, after] = [this.#now.get(path), effect?.before?.text, effect?.after?.text];
+    if (!effect || !now || before === undefined || after === undefined) return null;
+    const { hunks } = this.diff(path, of.turn);
+    const at = hunks.findIndex((hunk) => hunk.part === of.part);
+    if (at < 0) return null;
+    const gone = hunks.flatMap((hunk, n) => (hunk.undone && n !== at ? [n] : []));
+    const base = without(before, after, hunks, gone);
+    const wanted = without(before, after, hunks, [...gone, at]);
+    const text = now.text === base ? wanted : merge(base, wanted, now.text);
+    return text === null || text === now.text ? null : { effect, text };
+  }
+
+  /** Parts that were taken back and not brought again. */
+  #partsGone(path: string): Set<string> {
+    const gone = new Set<string>();
+    const by = new Map<string, { part: string; taken: boolean }>();
+    for (const done of this.#done) {
+      if (!('undo' in done.by) || !done.effects.some((effect) => effect.path === path)) continue;
+      const { undo, of } = done.by;
+      const back = of.kind === 'undo' ? by.get(of.undo) : undefined;
+      const one =
+        of.kind === 'part' ? { part: of.part, taken: true } : back && { ...back, taken: !back.taken };
+      if (!one) continue;
+      by.set(undo, one);
+      if (one.taken) gone.add(one.part);
+      else gone.delete(one.part);
+    }
+    return gone;
   }
 
   preview(of: UndoOf, paths: readonly string[]): UndoPreview {
@@ -117,7 +167,13 @@ export class FakeFolder {
   undo(id: string, of: UndoOf, paths: readonly string[], overwrite: readonly string[]): UndoView {
     const effects: Effect[] = [];
     const kept: UndoView['kept'] = [];
-    for (const effect of this.#net(of, paths)) {
+    const part = of.kind === 'part' ? this.#withoutPart(of, paths[0] ?? '') : null;
+    if (part) {
+      const before = this.#now.get(part.effect.path) ?? null;
+      this.put(part.effect.path, { ...before, text: part.text });
+      effects.push({ path: part.effect.path, before, after: this.#now.get(part.effect.path) ?? null });
+    }
+    for (const effect of of.kind === 'part' ? [] : this.#net(of, paths)) {
       const now = this.#now.get(effect.path) ?? null;
       if (same(now, effect.before)) continue;
       const clean = same(now, effect.after) || overwrite.includes(effect.path);
@@ -140,6 +196,11 @@ export class FakeFolder {
       undone: false,
     };
     return { id, of, files, kept, ...rest };
+  }
+
+  /** Can this part not be taken back alone? */
+  isMixed(of: UndoOf, paths: readonly string[]): boolean {
+    return of.kind === 'part' && this.#withoutPart(of, paths[0] ?? '') === null;
   }
 
   isEmpty(of: UndoOf, paths: readonly string[]): boolean {
@@ -176,7 +237,8 @@ export class FakeFolder {
     const wanted = this.#done.filter(({ by }) => {
       if (of.kind === 'session') return true;
       if (of.kind === 'undo') return 'undo' in by && by.undo === of.undo;
-      if (of.kind === 'turn') return 'turn' in by && by.turn === of.turn;
+      if (of.kind === 'part' && of.turn === null) return true;
+      if (of.kind === 'turn' || of.kind === 'part') return 'turn' in by && by.turn === of.turn;
       return of.kind === 'since' && (!('turn' in by) || order(by.turn) >= order(of.turn));
     });
     const net = new Map<string, Effect>();
@@ -196,7 +258,19 @@ export class FakeFolder {
     for (const { by, effects } of this.#done) {
       if (!('undo' in by)) continue;
       const paths = effects.map((effect) => effect.path);
-      if (by.of.kind === 'undo') for (const path of back.get(by.of.undo) ?? []) undone.delete(path);
+      const { of } = by;
+      if (of.kind === 'part') {
+        const net = this.#net({ kind: 'turn', turn }, paths);
+        const whole = effects.filter(
+          ({ path, after }) =>
+            of.turn === turn && net.some((own) => own.path === path && same(own.before, after)),
+        );
+        for (const { path } of whole) undone.add(path);
+        back.set(
+          by.undo,
+          whole.map((effect) => effect.path),
+        );
+      } else if (by.of.kind === 'undo') for (const path of back.get(by.of.undo) ?? []) undone.delete(path);
       else if (by.of.kind === 'session' || (by.of.kind === 'turn' && by.of.turn === turn)) {
         for (const path of paths) undone.add(path);
         back.set(by.undo, paths);
@@ -213,6 +287,11 @@ function same(one: Stand, other: Stand): boolean {
 
 function textOf(stand: Stand | undefined): string | null {
   return stand?.text ?? null;
+}
+
+/** A part's name: bound to the file, the turn and its place. */
+function partOf(path: string, turn: string | null, n: number): string {
+  return `part ${turn ?? 'session'} ${path} ${n}`;
 }
 
 /** What taking an effect back does to its path. */

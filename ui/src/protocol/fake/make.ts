@@ -82,7 +82,8 @@ export function diff(path: string, start: number, text: string): FileDiff {
     kind: line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : 'same',
     spans: spans(line.slice(1)),
   }));
-  return { path, no_hunks: null, hunks: [{ old_start: start, new_start: start, lines }] };
+  const hunk = { old_start: start, new_start: start, lines, part: null, undone: false };
+  return { path, no_hunks: null, hunks: [hunk] };
 }
 
 /** Words between ⟦ and ⟧ are the ones that differ. */

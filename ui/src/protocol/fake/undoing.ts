@@ -26,6 +26,8 @@ export function answerChanges(stage: Stage, command: About, id: () => string, no
         throw refusal('restore/busy', 'work is going on in this session');
       if (files.isEmpty(command.args.of, command.args.paths))
         throw refusal('restore/nothing', 'there is nothing to take back');
+      if (files.isMixed(command.args.of, command.args.paths))
+        throw refusal('restore/mixed', 'the same lines were changed since');
       void takeBack(stage, command.args, id(), now());
       return { kind: 'done' };
     }

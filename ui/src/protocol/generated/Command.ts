@@ -218,7 +218,15 @@ paths: Array<string>,
 /**
  * Paths to bring back even where they were changed since.
  */
-overwrite: Array<string>, } } | { "name": "providers" } | { "name": "set_key", "args": { 
+overwrite: Array<string>, } } | { "name": "show_made", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * Its id as given by `changes`.
+ */
+made: string, } } | { "name": "providers" } | { "name": "set_key", "args": { 
 /**
  * The provider.
  */

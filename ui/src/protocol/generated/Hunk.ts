@@ -16,4 +16,12 @@ new_start: number,
 /**
  * The lines.
  */
-lines: Array<DiffLine>, };
+lines: Array<DiffLine>, 
+/**
+ * What to name it by when it alone is taken back; null where it can't be.
+ */
+part: string | null, 
+/**
+ * Was it taken back?
+ */
+undone: boolean, };

@@ -15,7 +15,15 @@ turn: string, } | { "kind": "call",
 /**
  * The call.
  */
-call: string, } | { "kind": "undo", 
+call: string, } | { "kind": "part", 
+/**
+ * The turn whose difference it is; null is the whole session's.
+ */
+turn: string | null, 
+/**
+ * The part.
+ */
+part: string, } | { "kind": "undo", 
 /**
  * The return.
  */
