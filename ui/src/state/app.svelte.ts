@@ -12,6 +12,7 @@ import { Drafts } from './drafts.svelte';
 import { LiveSession } from './live.svelte';
 import { Permissions } from './permissions.svelte';
 import { Providers } from './providers.svelte';
+import { Queue, type Review } from './queue.svelte';
 import { SessionList } from './sessions.svelte';
 import { SettingsState } from './settings.svelte';
 import { Undoing } from './undoing.svelte';
@@ -29,6 +30,7 @@ export class App {
   readonly providers: Providers;
   readonly permissions: Permissions;
   readonly drafts: Drafts;
+  readonly queue: Queue;
   info: AppInfo | null = $state.raw(null);
   folders: Folder[] = $state.raw([]);
   place: Place = $state.raw({ view: 'welcome' });
@@ -50,6 +52,7 @@ export class App {
     this.providers = new Providers(backend);
     this.permissions = new Permissions(backend);
     this.drafts = new Drafts(storage);
+    this.queue = new Queue(backend);
   }
 
   /** Reads the lists and listens to them. Each failure costs its own list only. */
@@ -102,6 +105,12 @@ export class App {
     this.undoing?.stop();
     this.undoing = new Undoing(this.backend, id);
     void this.live.open();
+  }
+
+  /** To an entry that waits: its session is opened, and the entry shown as soon as it is there. */
+  review(what: Review): void {
+    this.queue.review = what;
+    this.openSession(what.session);
   }
 
   goWelcome(): void {
@@ -165,6 +174,9 @@ export class App {
       switch (notification.kind) {
         case 'summary':
           this.sessions.put(notification.summary);
+          break;
+        case 'needs':
+          this.queue.put(notification.session, notification.needs);
           break;
         case 'folder_dropped':
           void this.begin(notification.folder);

@@ -2,9 +2,10 @@
 // back.
 //
 // Nothing is decided here: what a return would do, what somebody changed since and how it ended come from the engine.
-import { ask, failureOf, type Backend, type Failure } from '../protocol/backend';
+import { ask, failureOf, tell, type Backend, type Failure } from '../protocol/backend';
 import type { FileChange } from '../protocol/generated/FileChange';
 import type { FileDiff } from '../protocol/generated/FileDiff';
+import type { Made } from '../protocol/generated/Made';
 import type { ThreeWay } from '../protocol/generated/ThreeWay';
 import type { TurnChanges } from '../protocol/generated/TurnChanges';
 import type { UndoOf } from '../protocol/generated/UndoOf';
@@ -29,6 +30,7 @@ export type Standing =
 export class Changes {
   files: FileChange[] = $state.raw([]);
   turns: TurnChanges[] = $state.raw([]);
+  made: Made[] = $state.raw([]);
   selected: Chosen | null = $state.raw(null);
   diff: FileDiff | null = $state.raw(null);
   standing: Standing | null = $state.raw(null);
@@ -85,6 +87,25 @@ export class Changes {
     return files.some((file) => file.path === path && file.undone);
   }
 
+  /** Does the chosen file differ from what its turn left only by parts of it that were taken back? */
+  get onlyParts(): boolean {
+    const { selected, standing, diff } = this;
+    if (!selected || standing?.kind !== 'apart' || !diff?.hunks.some((hunk) => hunk.undone)) return false;
+    return !this.changedSince(selected.path) && this.changedLater(selected.turn, selected.path) === null;
+  }
+
+  /** The newest difference of something that was made: of the file, or of the first file in the folder. */
+  rowOf({ path, files }: Made): Chosen | null {
+    const found = this.rows.find((row) => (files > 0 ? row.path.startsWith(`${path}/`) : row.path === path));
+    return found ? { turn: found.turn, path: found.path } : null;
+  }
+
+  /** Shows something that was made in the system's own view of folders. */
+  async show({ id }: Made): Promise<void> {
+    const args = { session: this.#session, made: id };
+    await this.#attempt(() => tell(this.#backend, { name: 'show_made', args }));
+  }
+
   turnOf(turn: string): TurnChanges | null {
     return this.turns.find((one) => one.turn === turn) ?? null;
   }
@@ -103,6 +124,7 @@ export class Changes {
       );
       this.files = changes.files;
       this.turns = changes.turns;
+      this.made = changes.made;
       this.loaded = true;
       if (this.selected && !this.rows.some((row) => same(row, this.selected))) this.#clear(null);
       if (this.selected) await this.#look(this.selected);

@@ -51,6 +51,11 @@ export function allowsOnce(press: KeyPress, platform: string): boolean {
   return !isComposing(press) && press.key === 'Enter' && hasCommand(press, platform) && !press.altKey;
 }
 
+/** Is it Enter without the key that makes it a yes? */
+export function isPlainEnter(press: KeyPress): boolean {
+  return press.key === 'Enter' && !press.metaKey && !press.ctrlKey;
+}
+
 /** How far J, K or the arrows move in a list: 1, -1 or 0. */
 export function stepOf(press: KeyPress): number {
   if (isComposing(press) || press.metaKey || press.ctrlKey || press.altKey) return 0;

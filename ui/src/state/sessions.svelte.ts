@@ -1,4 +1,4 @@
-// The list of sessions, grouped by folder, and what of it waits for the person.
+// The list of sessions, grouped by folder.
 import type { Folder } from '../protocol/generated/Folder';
 import type { SessionSummary } from '../protocol/generated/SessionSummary';
 
@@ -12,8 +12,6 @@ export class SessionList {
   /** Has the list arrived? */
   loaded = $state(false);
   query = $state('');
-  /** How many things wait for the person, over all sessions. */
-  needsYou = $derived(this.all.reduce((sum, session) => sum + session.needs_you, 0));
   projects: Project[] = $derived(groupByFolder(matching(this.all, this.query)));
 
   /** The list as it was read; a line that was told meanwhile stays where it is newer. */
@@ -39,13 +37,6 @@ export class SessionList {
 
   find(id: string): SessionSummary | undefined {
     return this.all.find((session) => session.id === id);
-  }
-
-  /** The next session that waits for the person, after the one that is open. */
-  nextWaiting(open: string | null): SessionSummary | undefined {
-    const waiting = this.all.filter((session) => session.needs_you > 0);
-    const at = waiting.findIndex((session) => session.id === open);
-    return waiting[(at + 1) % Math.max(waiting.length, 1)];
   }
 }
 

@@ -130,3 +130,32 @@ test('r_undo_nothing_goes_back_while_a_turn_works', async () => {
   done.fold.activity = { kind: 'needs_you', count: 1 };
   expect(hindranceOf(done.fold)).toBeNull();
 });
+
+test('r_undo_one_part_goes_back_at_once_and_what_stands_there_only_without_it_is_no_conflict', async () => {
+  const { undoing, fold, changes, backend, settle } = await open();
+  const folder = backend.world.files.get('ses_done');
+  const all = (...changed: number[]) =>
+    Array.from({ length: 30 }, (_, n) => `${changed.includes(n) ? 'new' : 'line'} ${n}\n`).join('');
+  folder?.put('list.txt', all());
+  folder?.begin('trn_list', 'A list', 1e12);
+  folder?.change('list.txt', all(2, 25));
+  await changes.load();
+  await changes.select('trn_list', 'list.txt');
+  const [first, second] = changes.diff?.hunks.map((hunk) => hunk.part ?? '') ?? [];
+  if (!first || !second) throw new Error('it has two parts');
+  await undoing.part('trn_list', 'list.txt', first);
+  await vi.waitFor(() => expect(fold.undos.at(-1)?.state).toBe('done'));
+  await settle();
+  expect(undoing.news).toMatchObject({ kind: 'done', undo: { of: { kind: 'part' }, count: 1 } });
+  expect(changes.diff?.hunks.map((hunk) => hunk.undone)).toEqual([true, false]);
+  expect([changes.standing?.kind, changes.onlyParts]).toEqual(['apart', true]);
+  await undoing.redo(fold.undos.at(-1)?.id ?? '');
+  await vi.waitFor(() => expect(fold.undos).toHaveLength(2));
+  await settle();
+  expect(changes.diff?.hunks.map((hunk) => hunk.undone)).toEqual([false, false]);
+  // The same lines were changed since: refused with the reason, and nothing happens.
+  folder?.put('list.txt', all(2, 25).replace('new 25', 'mine'));
+  await undoing.part('trn_list', 'list.txt', second);
+  expect(undoing.news).toMatchObject({ kind: 'failed', failure: { code: 'restore/mixed' } });
+  expect(fold.undos).toHaveLength(2);
+});

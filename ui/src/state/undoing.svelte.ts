@@ -85,6 +85,11 @@ export class Undoing {
     });
   }
 
+  /** Takes one part of a file's difference back, at once: what can't be told apart is refused with the reason. */
+  async part(turn: string, path: string, part: string): Promise<void> {
+    await this.#attempt(() => this.#undo({ kind: 'part', turn, part }, [path], []));
+  }
+
   /** Brings back what a return took, or takes it back again. */
   async redo(undo: string): Promise<void> {
     await this.want({ kind: 'undo', undo });

@@ -1,7 +1,7 @@
 // What a request about a file would do, as a sentence: act, path, what. From the engine's facts; empty where there are none.
-import type { ApprovalView } from '../../protocol/generated/ApprovalView';
-import { visible } from '../../shared/visible';
-import type { Texts } from '../../texts';
+import type { ApprovalView } from '../protocol/generated/ApprovalView';
+import { visible } from '../shared/visible';
+import type { Texts } from './en';
 
 type About = Pick<ApprovalView, 'act' | 'facts'>;
 

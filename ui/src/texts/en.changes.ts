@@ -60,6 +60,11 @@ export const changes = {
   tooMany: (n: number) => `Show ${n} more lines`,
   addedLine: 'added',
   removedLine: 'removed',
+  part: 'Undo this change',
+  partNamed: (button: string, line: string) => `${button}: ${line}`,
+  made: 'Made in this session',
+  madeFiles: (n: number) => (n === 1 ? '1 new file' : `${n} new files`),
+  showIn: (path: string) => `Show in folder: ${path}`,
 };
 
 export const undo = {
@@ -124,6 +129,7 @@ export const undo = {
     since: 'Undid a turn and all after it',
     sinceNumber: (n: number) => `Undid turn ${n} and all after it`,
     call: 'Undid one step',
+    part: 'Undid one change',
     undo: 'Brought back what was undone',
     failed: 'The changes couldn’t be taken back',
     failedRedo: 'The changes couldn’t be brought back',
@@ -133,6 +139,7 @@ export const undo = {
   },
   news: {
     undone: (what: string) => `Undid changes to ${what}`,
+    part: (what: string) => `Undid one change in ${what}`,
     redone: (what: string) => `Brought back changes to ${what}`,
     kept: (n: number) => (n === 1 ? '1 file was left alone.' : `${n} files were left alone.`),
     untouched: 'No file was changed',

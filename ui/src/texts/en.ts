@@ -6,6 +6,7 @@ import { calls } from './en.calls';
 import { changes, undo } from './en.changes';
 import { composer, waiting } from './en.composer';
 import { offers, permissions } from './en.permissions';
+import { queue } from './en.queue';
 
 export const en = {
   lang: 'en',
@@ -143,6 +144,7 @@ export const en = {
   calls,
   composer,
   waiting,
+  queue,
   approval: {
     flag: 'Needs your OK',
     place: (n: number, of: number) => `${n} of ${of}`,
@@ -487,6 +489,12 @@ export const en = {
     'restore/busy': 'Work is going on here. Stop it first, then undo.',
     'restore/nothing': 'There is nothing to undo.',
     'restore/moved_on': 'Something happened meanwhile. Look at the changes again.',
+    'restore/mixed':
+      'The same lines were changed since, so this change can’t be taken back alone. Nothing was changed.',
+    'restore/stale': 'The file changed in another way meanwhile. Look at its changes again.',
+    'restore/holds_key': 'The file holds one of your keys, which are never copied, so it stays as it is.',
+    'made/gone': 'It isn’t there any more.',
+    'show/none': 'Your system’s file manager didn’t answer. Look for it in the folder.',
     'restore/failed': 'It broke off. What was done until then is listed under Changes.',
     'content/missing': 'A content that is needed for it isn’t on the record any more.',
     'changes/unknown': 'This wasn’t changed there. Read the changes again.',

@@ -1,7 +1,7 @@
 // What a request is about, in one line, from the engine's facts.
-import type { ApprovalView } from '../../protocol/generated/ApprovalView';
-import { atWords, oneLine, visible } from '../../shared/visible';
-import type { Facts, Texts } from '../../texts';
+import type { ApprovalView } from '../protocol/generated/ApprovalView';
+import { atWords, oneLine, visible } from '../shared/visible';
+import type { Facts, Texts } from './en';
 
 type About = Pick<ApprovalView, 'act' | 'facts' | 'tool'>;
 

@@ -5,7 +5,7 @@ import type { ShownState } from '../state/calls';
 import type { ApprovalState } from '../protocol/generated/ApprovalState';
 import type { Halt } from '../protocol/generated/Halt';
 import { Failure } from '../protocol/backend';
-import { visible } from '../shared/visible';
+import { oneLine, visible } from '../shared/visible';
 import type { Facts, Texts } from './en';
 
 /** Families of tools that read alike. */
@@ -67,6 +67,16 @@ export function callVerb(kind: CallKind, state: ShownState, n: number, tool: str
     case 'failed':
       return kind === 'other' ? t.calls.other(tool) : t.calls[kind](n);
   }
+}
+
+/** What a call was about while it went on, as the subject of a question. */
+export function aboutWords(tool: string, facts: Facts, t: Texts): string {
+  const kind = callKind(tool);
+  const object = oneLine(callObject(kind, facts, t), 160);
+  if (kind === 'run') return object ? t.unknown.quoted(object) : t.unknown.this;
+  if (kind === 'other' && tool === '') return t.unknown.this;
+  const doing = `${callVerb(kind, 'running', 1, oneLine(tool, 64), t)} ${object}`.trim();
+  return doing.charAt(0).toLowerCase() + doing.slice(1);
 }
 
 /** What was decided about a request. */

@@ -59,6 +59,11 @@ export const changes: Texts['changes'] = {
   tooMany: (n) => `再显示 ${n} 行`,
   addedLine: '增加',
   removedLine: '删去',
+  part: '撤销这处改动',
+  partNamed: (button, line) => `${button}：${line}`,
+  made: '这个会话做出的文件',
+  madeFiles: (n) => `${n} 个新文件`,
+  showIn: (path) => `在文件夹中显示：${path}`,
 };
 
 export const undo: Texts['undo'] = {
@@ -119,6 +124,7 @@ export const undo: Texts['undo'] = {
     since: '撤销了一轮及之后的全部改动',
     sinceNumber: (n) => `撤销了第 ${n} 轮及之后的全部改动`,
     call: '撤销了一步',
+    part: '撤销了一处改动',
     undo: '恢复了撤销的改动',
     failed: '改动没有撤销成功',
     failedRedo: '改动没有恢复成功',
@@ -128,6 +134,7 @@ export const undo: Texts['undo'] = {
   },
   news: {
     undone: (what) => `已撤销${spaced(what, 'both')}的改动`,
+    part: (what) => `已撤销${spaced(what, 'both')}里的一处改动`,
     redone: (what) => `已恢复${spaced(what, 'both')}的改动`,
     kept: (n) => `${n} 个文件保持现状。`,
     untouched: '没有文件改变',

@@ -7,6 +7,7 @@ import { calls } from './zh.calls';
 import { changes, undo } from './zh.changes';
 import { composer, waiting } from './zh.composer';
 import { offers, permissions } from './zh.permissions';
+import { queue } from './zh.queue';
 
 export const zh: Texts = {
   lang: 'zh-CN',
@@ -139,6 +140,7 @@ export const zh: Texts = {
   calls,
   composer,
   waiting,
+  queue,
   approval: {
     flag: '需要你同意',
     place: (n, of) => `第 ${n} 项，共 ${of} 项`,
@@ -476,6 +478,11 @@ export const zh: Texts = {
     'restore/busy': '这里正在工作。请先停止，再撤销。',
     'restore/nothing': '没有可以撤销的改动。',
     'restore/moved_on': '期间有了新的变化，请再看一次改动。',
+    'restore/mixed': '同样的几行之后又改过，无法单独撤销这处改动。什么都没有变。',
+    'restore/stale': '文件期间又有了别的变化，请再看一次改动。',
+    'restore/holds_key': '文件里有你的密钥，密钥不会被复制，所以文件保持现状。',
+    'made/gone': '它已经不在那里了。',
+    'show/none': '系统的文件管理器没有回应。请在文件夹里找它。',
     'restore/failed': '中途断开了。已经完成的部分列在“改动”里。',
     'content/missing': '需要的内容已经不在记录里。',
     'changes/unknown': '这里没有改过它。请重新读取改动。',

@@ -15,6 +15,7 @@ export function closeUp(hunks: readonly Hunk[]): Hunk[] {
     const from = Math.max(0, first - AROUND);
     const to = hunk.lines.findLastIndex(changes) + AROUND + 1;
     const { old_start, new_start, lines } = hunk;
-    return [{ old_start: old_start + from, new_start: new_start + from, lines: lines.slice(from, to) }];
+    const start = { old_start: old_start + from, new_start: new_start + from };
+    return [{ ...hunk, ...start, lines: lines.slice(from, to) }];
   });
 }

@@ -21,7 +21,7 @@ async function made() {
   await changes.load();
   const folder = backend.world.files.get('ses_done');
   if (!folder) throw new Error('the sample has a folder');
-  return { changes, folder };
+  return { changes, folder, backend };
 }
 
 function list(changes: Changes, hindered = '') {
@@ -133,8 +133,11 @@ test('J and K move through the files of all turns', async () => {
   await waitFor(() => expect(document.activeElement).toHaveAttribute('title', 'checks/run.sh'));
 });
 
-async function pane(changes: Changes, part: Partial<{ wide: boolean; view: 'sides' | 'unified' }> = {}) {
-  const on = { onview: vi.fn(), onundo: vi.fn() };
+async function pane(
+  changes: Changes,
+  part: Partial<{ wide: boolean; view: 'sides' | 'unified'; hindered: string }> = {},
+) {
+  const on = { onview: vi.fn(), onundo: vi.fn(), onundopart: vi.fn() };
   render(DiffPane, { t: en, changes, wide: true, view: 'sides', hindered: '', ...on, ...part });
   return on;
 }
@@ -201,4 +204,44 @@ test('a file that is as it was says so and has no way back', async () => {
   await pane(changes);
   expect(screen.getByText('This file is already as it was before.')).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Undo this file' })).toBeNull();
+});
+
+test('each part of a difference has its own way back, in one column and in two', async () => {
+  const { changes, folder } = await made();
+  const all = (...changed: number[]) =>
+    Array.from({ length: 30 }, (_, n) => `${changed.includes(n) ? 'new' : 'line'} ${n}\n`).join('');
+  folder.put('list.txt', all());
+  folder.begin('trn_list', 'A list', 1e12);
+  folder.change('list.txt', all(2, 25));
+  folder.undo('u1', { kind: 'part', turn: 'trn_list', part: 'part trn_list list.txt 1' }, ['list.txt'], []);
+  await changes.load();
+  await changes.select('trn_list', 'list.txt');
+  for (const view of ['sides', 'unified'] as const) {
+    const on = await pane(changes, { view });
+    expect(screen.getByText('undone')).toBeVisible();
+    // That a part of it went back is no change by somebody else.
+    expect(screen.queryByText('You changed this file after Daybook did')).toBeNull();
+    await userEvent.click(screen.getByRole('button', { name: 'Undo this change: Line 1' }));
+    expect(on.onundopart).toHaveBeenCalledExactlyOnceWith('part trn_list list.txt 0');
+    document.body.replaceChildren();
+  }
+  await pane(changes, { hindered: 'Possible once the work has ended or was stopped' });
+  expect(screen.getByRole('button', { name: 'Undo this change: Line 1' })).toBeDisabled();
+});
+
+test('what was made is listed first, opens its difference, and is shown in its folder by its id', async () => {
+  const { changes, folder, backend } = await made();
+  folder.begin('trn_made', 'Sum it up', 1e12);
+  folder.change('summary.md', 'All of it.\n');
+  await changes.load();
+  const on = list(changes);
+  const section = within(screen.getByRole('region', { name: 'Made in this session' }));
+  await userEvent.click(section.getByRole('button', { name: 'summary.md' }));
+  expect(on.onselect).toHaveBeenCalledExactlyOnceWith('trn_made', 'summary.md');
+  await userEvent.click(section.getByRole('button', { name: 'Show in folder: summary.md' }));
+  const asked = backend.asked.at(-1);
+  expect(asked).toEqual({ name: 'show_made', args: { session: 'ses_done', made: 'made_summary.md' } });
+  folder.put('summary.md', null);
+  await changes.load();
+  await waitFor(() => expect(section.queryByRole('button', { name: 'summary.md' })).toBeNull());
 });
