@@ -134,6 +134,14 @@ export const SCREENS: readonly Screen[] = [
       await page.getByRole('button', { name: 'Use it on your own folder' }).waitFor();
     },
   },
+  {
+    name: 'what waits over all sessions',
+    query: '',
+    go: session('Christmas', async (page) => {
+      await page.getByRole('button', { name: /^Needs you \d+$/ }).click();
+      await page.getByRole('region', { name: 'Waiting for you' }).waitFor();
+    }),
+  },
   { name: 'models and keys', query: 'problem=1', go: settings(0) },
   { name: 'permissions', query: '', go: settings(1) },
   {

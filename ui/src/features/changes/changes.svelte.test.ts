@@ -43,6 +43,7 @@ test('changes are listed by turn, newest first, each with its own way back', asy
   const on = list(changes);
   expect(screen.getByText('9 files in 2 turns')).toBeVisible();
   expect(screen.getAllByRole('heading', { level: 2 }).map((h) => h.textContent)).toEqual([
+    'Made in this session',
     'Now add a gluten-free filter to the menu.',
     'Make the order form work on phones, and add a gluten-free filter to the menu. Please don’t change any prices.',
   ]);

@@ -10,7 +10,7 @@ import { en, zh } from './words';
 
 declare global {
   var fake: FakeBackend;
-  var fakeApproval: (exact: string) => Patch;
+  var fakeApproval: (exact: string, id?: string) => Patch;
 }
 
 export function demoBackend(query: URLSearchParams): FakeBackend {
@@ -51,11 +51,11 @@ export function demoBackend(query: URLSearchParams): FakeBackend {
   const backend = new FakeBackend({ ...world, script, pause, now });
   // Test runs push patches from outside; only test builds have these doors.
   globalThis.fake = backend;
-  globalThis.fakeApproval = (exact) => ({
+  globalThis.fakeApproval = (exact, id = 'pushed') => ({
     kind: 'entry',
-    entry: entry('pushed', now(), {
+    entry: entry(id, now(), {
       kind: 'approval',
-      approval: approval('apr_pushed', { exact, facts: { command: exact }, model_says: 'It has to run.' }),
+      approval: approval(`apr_${id}`, { exact, facts: { command: exact }, model_says: 'It has to run.' }),
     }),
   });
   return backend;
