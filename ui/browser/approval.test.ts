@@ -29,14 +29,14 @@ function inView(parts: string[]): boolean[] {
   ];
 }
 
-async function request(page: Page, exact: string, act: 'run' | 'edit'): Promise<void> {
+async function request(page: Page, exact: string, act: 'run' | 'edit', lines = 9): Promise<void> {
   await page.getByRole('textbox').last().waitFor();
   await page.evaluate(
-    ([text, kind]) => {
+    ([text, kind, count]) => {
       const patch = globalThis.fakeApproval(text);
       const hunk = {
         ...{ old_start: 1, new_start: 1 },
-        lines: Array.from({ length: 9 }, (_, n) => ({
+        lines: Array.from({ length: count }, (_, n) => ({
           kind: n % 2 ? ('added' as const) : ('removed' as const),
           spans: [{ text: `line ${n}`, changed: false }],
         })),
@@ -51,11 +51,43 @@ async function request(page: Page, exact: string, act: 'run' | 'edit'): Promise<
         activity: { kind: 'needs_you', count: 1 },
       });
     },
-    [exact, act] as const,
+    [exact, act, lines] as const,
   );
   await page.getByRole('article').waitFor();
   await settle(page);
 }
+
+/** Lets all of a difference be drawn and goes to its end. */
+async function showRest(page: Page): Promise<void> {
+  const more = page.getByRole('button', { name: /^Show \d+ more lines$/ });
+  if (await more.count()) await more.click();
+  await page
+    .getByRole('article')
+    .locator('.diff.scroll')
+    .evaluate((box) => {
+      box.scrollIntoView({ block: 'center' });
+      box.scrollTop = box.scrollHeight;
+    });
+}
+
+test('a21_a_difference_longer_than_the_view_is_allowed_only_after_its_end_was_on_the_screen', async () => {
+  const { page, checkQuiet } = await stage.show('only=ses_failed', 900, 700);
+  await request(page, 'menu.md', 'edit', 120);
+  const allow = page.getByRole('button', { name: 'Allow once' });
+  const still = () =>
+    page.waitForFunction(() => document.getAnimations().every((one) => one.playState !== 'running'));
+  await page.getByText('There is more of it. Show the rest, then you can allow it.').waitFor();
+  await still();
+  expect(await allow.isEnabled()).toBe(false);
+  await page.getByRole('button', { name: /^Show \d+ more lines$/ }).click();
+  await settle(page);
+  await still();
+  expect(await allow.isEnabled()).toBe(false);
+  await showRest(page);
+  await expect.poll(() => allow.isEnabled()).toBe(true);
+  checkQuiet();
+  await page.close();
+});
 
 test('the buttons of a request are in view as soon as its head is, and never over it', async () => {
   for (const [width, height] of SIZES) {
@@ -64,6 +96,7 @@ test('the buttons of a request are in view as soon as its head is, and never ove
     const at = `${width}x${height}`;
     const parts = ['h2', 'footer'];
     await expect.poll(() => page.evaluate(inView, parts), { message: at }).toEqual([true, true, true]);
+    await showRest(page);
     await expect.poll(() => page.getByRole('button', { name: 'Allow once' }).isEnabled()).toBe(true);
     // Over what comes before it the foot has an edge, also after the view got smaller.
     await page.getByRole('textbox').last().fill('one\ntwo\nthree');

@@ -4,7 +4,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::way::Way;
 use api::wire::command::{Command, Reply};
-use api::wire::view::{ApprovalState, Entry, EntryBody, SessionView};
+use api::wire::view::{ApprovalState, ApprovalView, Entry, EntryBody, SessionView};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -122,18 +122,26 @@ pub(crate) async fn needs(way: &Way) -> Result<Vec<Needed>, Failure> {
     Ok(found)
 }
 
+/// What a request is about: exactly, lines beneath it where it is more than one.
+fn what(approval: &ApprovalView) -> String {
+    let about = approval.facts.get("path").filter(|path| **path != approval.exact);
+    let path = about.map(|path| format!(" {path}")).unwrap_or_default();
+    // Made visible already: only line ends and tabs are left in it.
+    match approval.exact.trim_end_matches('\n') {
+        _ if approval.unshown => format!("{}{path}: too long to be shown whole, or no text", approval.tool),
+        lines if lines.contains('\n') => {
+            format!("{}{path}:\n    {}", approval.tool, lines.replace('\n', "\n    "))
+        }
+        line => format!("{}{path}: {line}", approval.tool),
+    }
+}
+
 fn needed(view: &SessionView, entry: &Entry) -> Option<Needed> {
     let (kind, id, line, body) = match &entry.body {
         EntryBody::Approval { approval } if approval.state == ApprovalState::Open => (
             "approval",
             &approval.id,
-            format!(
-                "{}  --digest {}  {}: {}",
-                approval.id,
-                approval.digest,
-                approval.tool,
-                approval.exact.escape_debug()
-            ),
+            format!("{}  --digest {}  {}", approval.id, approval.digest, what(approval)),
             serde_json::to_value(approval),
         ),
         EntryBody::Question { question } if question.answer.is_none() => (
@@ -198,7 +206,7 @@ fn worded(entry: &Entry) -> String {
             lines.collect::<Vec<_>>().join("\n")
         }
         EntryBody::Approval { approval } => {
-            format!("  ? {} {} [{:?}]", approval.tool, approval.exact.escape_debug(), approval.state)
+            format!("  ? {} [{:?}]", what(approval), approval.state)
         }
         EntryBody::Question { question } => {
             format!("  ? {} [{}]", question.text, question.answer.as_deref().unwrap_or("open"))

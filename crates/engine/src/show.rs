@@ -7,8 +7,9 @@ pub use store::{
     Activity, AppendError, BlobError, Need, NeedKind, Notice, ReadError, Reader, Salvage, SessionRow,
     Subscription,
 };
-pub use tools::command::{Shown, shown as command_shown};
+pub use tools::command::{Shown, WarningKind, shown as command_shown};
 pub use tools::diff::{FileDiff, Hunk, Line, LineKind, NoHunks};
+pub use tools::exact::{exact, made_visible};
 pub use tools::policy::only_looks;
 pub use tools::revision::{PartError, Parts, Sides, State, inverse, present, standing_at};
 pub use tools::run::error_text;

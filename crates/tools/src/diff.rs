@@ -5,10 +5,11 @@
 //! deadline with a coarser difference, never later.
 
 use crate::limits::Limits;
-use crate::text::Text;
+use crate::text::{LineEnds, Text};
 use domain::call::LineCount;
 use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, TextDiff};
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 /// Lines shown around a change.
@@ -57,7 +58,7 @@ pub struct Hunk {
 pub struct Line {
     /// On which side it stands.
     pub kind: LineKind,
-    /// Its text in pieces, without the line's end.
+    /// Its text in pieces, without the line's end; a carriage return stays where the sides don't all end with one.
     pub spans: Vec<Span>,
     /// The last line of its side, without a line's end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -100,7 +101,9 @@ impl FileDiff {
             side.map_or(Ok(String::new()), |bytes| Text::decode(bytes).map(|text| text.body))
         };
         match (text(old), text(new)) {
-            (Ok(old), Ok(new)) => Self::of_texts(&old, &new, limits),
+            (Ok(old), Ok(new)) => {
+                Self::of_texts(&without_crlf(&old, &new), &without_crlf(&new, &old), limits)
+            }
             _ => Self::none(NoHunks::Binary),
         }
     }
@@ -129,6 +132,13 @@ impl FileDiff {
     }
 }
 
+/// A text without the carriage returns of its line ends, where both texts end all their lines so: they say nothing of
+/// what changed. Otherwise they are part of the lines.
+fn without_crlf<'a>(text: &'a str, other: &str) -> Cow<'a, str> {
+    let alike = |text| matches!(LineEnds::of(text), LineEnds::CrLf | LineEnds::None);
+    if alike(text) && alike(other) { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
+}
+
 /// Lines added and removed between two texts.
 pub(crate) fn line_count(old: &str, new: &str, limits: &Limits) -> LineCount {
     let timeout = Duration::from_millis(limits.diff_ms);
@@ -153,7 +163,7 @@ fn line(change: &similar::InlineChange<'_, str>) -> Line {
     let long = change.values().iter().map(|(_, text)| text.len()).sum::<usize>() > INLINE_BYTES;
     let mut spans: Vec<Span> = Vec::new();
     for (changed, text) in change.values() {
-        let (text, changed) = (text.trim_end_matches(['\n', '\r']), *changed && !long);
+        let (text, changed) = (text.trim_end_matches('\n'), *changed && !long);
         match spans.last_mut() {
             Some(last) if last.changed == changed => last.text.push_str(text),
             _ if text.is_empty() => {}

@@ -9,6 +9,7 @@ pub mod call;
 pub mod clear;
 pub mod command;
 pub mod diff;
+pub mod exact;
 pub mod launch;
 pub mod limits;
 pub mod network;

@@ -26,13 +26,38 @@ pub fn visible(text: &str) -> Visible {
             let imitation = imitates(ch) && (latin || alone || is_wide(ch));
             if is_invisible(ch) || is_hidden_control(ch) || imitation || matches!(ch, '⟨' | '⟩') {
                 suspicious = true;
-                out.push_str(&format!("⟨U+{:04X}⟩", u32::from(ch)));
+                out.push_str(&code(ch));
             } else {
                 out.push(ch);
             }
         }
     }
     Visible { text: out, suspicious }
+}
+
+/// The same for a line of content, one piece a character: what people type in their own script stays, also where it
+/// looks Latin, and so do wide spaces and variants of emoji.
+pub(crate) fn visible_content(line: &str) -> Vec<String> {
+    let foreign = |word: &str| word.chars().any(|ch| ch.is_alphabetic() && !ch.is_ascii() && !imitates(ch));
+    let written = words(line).any(foreign);
+    let mut pieces = Vec::with_capacity(line.len());
+    let mut before = ' ';
+    for word in words(line) {
+        let latin = word.chars().any(|ch| ch.is_ascii_alphabetic());
+        for ch in word.chars() {
+            let imitation = imitates(ch) && !is_wide(ch) && (latin || !written);
+            let typed =
+                ch == '\u{3000}' || (ch == '\u{fe0f}' && !before.is_alphanumeric() && !before.is_ascii());
+            let hidden = is_invisible(ch) || is_hidden_control(ch) || matches!(ch, '⟨' | '⟩');
+            pieces.push(if imitation || (hidden && !typed) { code(ch) } else { ch.to_string() });
+            before = ch;
+        }
+    }
+    pieces
+}
+
+fn code(ch: char) -> String {
+    format!("⟨U+{:04X}⟩", u32::from(ch))
 }
 
 /// Runs of letters, and what stands between them one by one.

@@ -227,6 +227,9 @@ export const en = {
     exactOther: 'Exactly what will be done',
     showExact: 'Show exactly what will be done',
     lookFirst: 'Look at all of it above, then you can allow it.',
+    showRest: 'There is more of it. Show the rest, then you can allow it.',
+    unshown:
+      'This can’t be shown here whole, so it can’t be allowed here. Don’t allow it, and ask for smaller parts.',
     readToEnd: 'This is long. Read it to its end, then you can allow it.',
     ends: 'It ends with',
     suspicious:

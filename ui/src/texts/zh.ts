@@ -221,6 +221,8 @@ export const zh: Texts = {
     exactOther: '将要做的事',
     showExact: '查看将要做的事',
     lookFirst: '先看完上面的全部内容，才能允许。',
+    showRest: '后面还有内容。显示其余部分之后才能允许。',
+    unshown: '这里无法完整显示内容，所以不能在这里允许。请不要允许，并要求分成小块来做。',
     readToEnd: '内容较长。读到末尾之后才能允许。',
     ends: '末尾是',
     suspicious: '内容里有看不见的或容易混淆的字符，已显示为 ⟨编码⟩。',

@@ -4,18 +4,19 @@ use super::Shelf;
 use super::diff;
 use super::facts::shown;
 use crate::permissions;
+use crate::wire::store::FileDiff;
 use crate::wire::view::{ApprovalState, ApprovalView};
 use domain::call::{Act, Facts, Undo};
 use domain::event::ApprovalRequested;
-use engine::show::{FileDiff, Hands, Shown, command_shown, visible};
+use engine::show::{self, Hands, Shown, WarningKind, command_shown, exact, made_visible, visible};
+use std::collections::BTreeSet;
 
 /// The request, open.
 pub(super) fn view(e: &ApprovalRequested, said: &str, shelf: &dyn Shelf) -> ApprovalView {
     let facts = &e.facts;
-    let exact = command_shown(&facts.exact);
-    let suspicious = exact.warnings.iter().any(|one| one.kind.hides())
+    let Exactly { text, warnings, diff } = exactly(facts, shelf);
+    let suspicious = warnings.iter().any(|kind| kind.hides())
         || facts.can_touch.iter().any(|path| visible(path).suspicious);
-    let warnings = warnings(&exact);
     ApprovalView {
         id: e.approval.to_string(),
         call: e.call.to_string(),
@@ -27,10 +28,11 @@ pub(super) fn view(e: &ApprovalRequested, said: &str, shelf: &dyn Shelf) -> Appr
         cannot_touch: facts.cannot_touch.clone(),
         risk: facts.risk,
         undo: undo(facts.undo).to_owned(),
-        exact: exact.text,
-        diff: difference(facts, shelf),
+        unshown: text.is_none(),
+        exact: text.unwrap_or_default(),
+        diff,
         suspicious,
-        warnings,
+        warnings: codes(&warnings),
         offers: e.offers.iter().map(permissions::offer).collect(),
         reach: facts.reach.clone(),
         state: ApprovalState::Open,
@@ -38,14 +40,40 @@ pub(super) fn view(e: &ApprovalRequested, said: &str, shelf: &dyn Shelf) -> Appr
     }
 }
 
-/// The kinds of warnings, each once.
-fn warnings(shown: &Shown) -> Vec<String> {
-    let mut codes: Vec<String> = Vec::new();
-    for warning in &shown.warnings {
-        let code = serde_json::to_value(warning.kind).ok().and_then(|code| code.as_str().map(str::to_owned));
-        codes.extend(code.filter(|code| !codes.contains(code)));
-    }
-    codes
+/// Exactly what a yes is a yes to.
+struct Exactly {
+    /// `None` where it can't be shown whole.
+    text: Option<String>,
+    warnings: BTreeSet<WarningKind>,
+    diff: Option<FileDiff>,
+}
+
+/// What is written, from the contents the record holds; else what is run or deleted. The digest that is answered with
+/// covers both contents.
+fn exactly(facts: &Facts, shelf: &dyn Shelf) -> Exactly {
+    let Some(proposed) = facts.proposed else {
+        let Shown { text, warnings } = command_shown(&facts.exact);
+        let warnings = warnings.into_iter().map(|warning| warning.kind).collect();
+        return Exactly { text: Some(text), warnings, diff: None };
+    };
+    let hidden = command_shown(&facts.exact).warnings.into_iter().map(|warning| warning.kind);
+    let mut warnings: BTreeSet<WarningKind> = hidden.filter(|kind| kind.hides()).collect();
+    let old = facts.depends_on.values().next().map(|digest| shelf.blob(digest));
+    let (Some(new), false) = (shelf.blob(&proposed), old == Some(None)) else {
+        return Exactly { text: None, warnings, diff: None };
+    };
+    let old = old.flatten();
+    let mut diff = show::FileDiff::of(old.as_deref(), Some(&new), &Hands::default());
+    let exact = exact(old.as_deref(), &new, &diff);
+    warnings.extend(exact.hidden);
+    made_visible(&mut diff);
+    let path = facts.words.get("path").cloned().unwrap_or_default();
+    Exactly { text: exact.text, warnings, diff: Some(diff::wire(path, diff)) }
+}
+
+fn codes(warnings: &BTreeSet<WarningKind>) -> Vec<String> {
+    let code = |kind| serde_json::to_value(kind).ok()?.as_str().map(str::to_owned);
+    warnings.iter().filter_map(code).collect()
 }
 
 pub(crate) fn act(facts: &Facts) -> &'static str {
@@ -66,15 +94,4 @@ pub(crate) fn undo(undo: Undo) -> &'static str {
         Undo::Partly => "partly",
         Undo::No => "no",
     }
-}
-
-/// What would change, from the two contents the record holds; `None` where a content can't be had.
-fn difference(facts: &Facts, shelf: &dyn Shelf) -> Option<crate::wire::store::FileDiff> {
-    let new = shelf.blob(&facts.proposed?)?;
-    let old = match facts.depends_on.values().next() {
-        Some(digest) => Some(shelf.blob(digest)?),
-        None => None,
-    };
-    let path = facts.words.get("path").cloned().unwrap_or_default();
-    Some(diff::wire(path, FileDiff::of(old.as_deref(), Some(&new), &Hands::default())))
 }

@@ -273,7 +273,7 @@ fn an_approval_shows_the_engines_facts_and_the_difference_from_the_record() {
     msg_*1 Said { text: "tidy the menu" }
     att_*1 Answer { text: "It is misspelt.", reasoning: "", streaming: false }
     stp_*1 edit_file {"path": "menu.md"} Waiting None ms +None -None "" None
-    apr_*1 asks edit_file edit can ["menu.md"] cannot ["outside_folder", "network"] risk 2 undo yes exact "menu.md" says Some("It is misspelt.") diff true Open
+    apr_*1 asks edit_file edit can ["menu.md"] cannot ["outside_folder", "network"] risk 2 undo yes exact "@@ -1,2 +1,2 @@\n one\n-bnu\n+bun\n" says Some("It is misspelt.") diff true Open
     "#);
     let EntryBody::Approval { approval } = &asked.view().entries.last().unwrap().body else { panic!() };
     let diff = approval.diff.as_ref().unwrap();
@@ -301,7 +301,7 @@ fn an_approval_shows_the_engines_facts_and_the_difference_from_the_record() {
     msg_*1 Said { text: "tidy the menu" }
     att_*1 Answer { text: "It is misspelt.", reasoning: "", streaming: false }
     stp_*1 edit_file {"path": "menu.md"} Done Some(42) ms +Some(1) -Some(1) "Changed menu.md" None
-    apr_*1 asks edit_file edit can ["menu.md"] cannot ["outside_folder", "network"] risk 2 undo yes exact "menu.md" says Some("It is misspelt.") diff true Granted
+    apr_*1 asks edit_file edit can ["menu.md"] cannot ["outside_folder", "network"] risk 2 undo yes exact "@@ -1,2 +1,2 @@\n one\n-bnu\n+bun\n" says Some("It is misspelt.") diff true Granted
     "#);
 }
 
@@ -319,6 +319,33 @@ fn a20_hidden_and_look_alike_characters_are_written_out_and_flagged() {
     assert_eq!(approval.exact, "echo ⟨U+202E⟩txt; c⟨U+0430⟩⟨U+200B⟩t");
     let EntryBody::Calls { calls } = &fold.view().entries[1].body else { panic!() };
     assert_eq!(calls[0].facts["command"], "echo ⟨U+202E⟩txt");
+}
+
+#[test]
+fn a21_exactly_what_is_written_is_shown_or_nothing_is() {
+    #[track_caller]
+    fn check(old: &[u8], new: &[u8], kept: &[&[u8]], expect: (&str, bool, bool)) {
+        let shelf = Blobs(kept.iter().map(|bytes| (Digest::of(bytes), bytes.to_vec())).collect());
+        let mut asked = edit_facts(old, new, "menu.md");
+        if old.is_empty() {
+            asked.depends_on.clear();
+        }
+        let mut facts = begin();
+        facts.extend([call(1, "write_file", r#"{"path":"menu.md"}"#), requested(1, asked)]);
+        let fold = folded(facts, &shelf);
+        let EntryBody::Approval { approval } = &fold.view().entries.last().unwrap().body else { panic!() };
+        assert_eq!((approval.exact.as_str(), approval.unshown, approval.suspicious), expect);
+    }
+    let (old, new, hides): (&[u8], &[u8], &[u8]) = (b"a\nb\n", b"a\nc\n", "c\u{430}t\u{202e}\n".as_bytes());
+    check(b"", new, &[new], ("a\nc\n", false, false));
+    check(old, new, &[old, new], ("@@ -1,2 +1,2 @@\n a\n-b\n+c\n", false, false));
+    check(b"", hides, &[hides], ("c⟨U+0430⟩t⟨U+202E⟩\n", false, true));
+    // A content that can't be had, is no text, or is too long to be looked at.
+    check(old, new, &[old], ("", true, false));
+    check(old, new, &[new], ("", true, false));
+    check(b"", b"\xff\xfe\x00\xd8\x01", &[b"\xff\xfe\x00\xd8\x01"], ("", true, false));
+    let long = vec![b'x'; 3 << 20];
+    check(b"", &long, &[&long], ("", true, false));
 }
 
 #[test]

@@ -358,8 +358,11 @@ pub struct ApprovalView {
     pub risk: u8,
     /// Can it be undone? `yes`, `partly`, `no`.
     pub undo: String,
-    /// Exactly what will run or be written: the command or canonical arguments, invisible characters made visible.
+    /// Exactly what will run, be written or be deleted, what hides made visible: the command, the whole text of a new file,
+    /// the difference of another, the path.
     pub exact: String,
+    /// Can't it be shown whole? Then it can't be allowed by who only sees this.
+    pub unshown: bool,
     /// A difference to show, for file changes.
     pub diff: Option<super::store::FileDiff>,
     /// Does the text hold invisible or look-alike characters?

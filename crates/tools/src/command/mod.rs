@@ -31,6 +31,7 @@ pub use pattern::{Pattern, covers};
 pub use reading::{
     Assignment, Dialect, Doubt, Joint, Reading, Redirect, RedirectKind, Simple, Span, Via, Why,
 };
+pub(crate) use shown::hidden_between;
 pub use shown::{Shown, Warning, WarningKind, shown};
 pub use summary::{Summary, summary};
 

@@ -33,7 +33,7 @@ pub struct Warning {
 }
 
 /// Kinds of warnings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningKind {
     /// A control character: escape, backspace, carriage return.
@@ -81,6 +81,11 @@ pub(super) fn first_hidden(text: &str) -> Why {
     hidden(text, &visible(text).text)
         .first()
         .map_or_else(|| Why::all(Doubt::Hidden, text), |first| Why { doubt: Doubt::Hidden, span: first.span })
+}
+
+/// The kinds of what was written out of this text.
+pub(crate) fn hidden_between(text: &str, made: &str) -> impl Iterator<Item = WarningKind> {
+    hidden(text, made).into_iter().map(|warning| warning.kind)
 }
 
 /// Follows both texts side by side: where they differ, a character was written out.

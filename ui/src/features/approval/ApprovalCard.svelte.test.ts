@@ -2,7 +2,7 @@
 import { fireEvent, render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
-import { approval, diff } from '../../protocol/fake/make';
+import { approval, diff, written } from '../../protocol/fake/make';
 import type { ApprovalView } from '../../protocol/generated/ApprovalView';
 import { handClock } from '../../state/hand-clock';
 import { en } from '../../texts/en';
@@ -123,11 +123,14 @@ test('a21_what_does_not_fit_its_box_must_be_read_however_short_it_is', async () 
 
 test('where a difference says it in better words the exact thing is folded', async () => {
   const change = diff('a.css', 1, '-one\n+two');
-  show({ act: 'edit', tool: 'edit_file', facts: { path: 'a.css' }, exact: '{"path":"a.css"}', diff: change });
+  const { container } = show({
+    ...{ act: 'edit', tool: 'edit_file', facts: { path: 'a.css' } },
+    ...written(change),
+  });
   expect(screen.getByRole('heading', { name: 'Change a.css' })).toBeVisible();
-  expect(screen.queryByText('{"path":"a.css"}')).toBeNull();
+  expect(container.querySelector('pre')).toBeNull();
   await userEvent.click(screen.getByText('Show exactly what will be done'));
-  expect(screen.getByText('{"path":"a.css"}')).toBeVisible();
+  expect(container.querySelector('pre')).toHaveTextContent('@@ -1,1 +1,1 @@ -one +two');
 });
 
 test('what is done to a file is said in a sentence with its whole path', async () => {
@@ -310,11 +313,60 @@ test('a reason is shown in plain words, and not again right below the same words
   expect(screen.queryByText('The model gave no reason.')).toBeNull();
 });
 
-test('a long difference shows its first rows and the rest on request, without a box that scrolls', async () => {
+test('a21_a_long_difference_shows_its_first_rows_and_is_allowed_once_all_were_shown', async () => {
   const lines = Array.from({ length: 80 }, (_, n) => `+line ${n}`).join('\n');
-  show({ act: 'write', facts: { path: 'a' }, exact: '{}', diff: diff('a', 1, ` x\n ${'y'}\n${lines}`) });
+  const { allow, pass, onallow } = show({
+    ...{ act: 'write', facts: { path: 'a' } },
+    ...written(diff('a', 1, ` x\n ${'y'}\n${lines}`)),
+  });
   expect(screen.getByText('line 0')).toBeVisible();
   expect(screen.queryByText('line 79')).toBeNull();
+  pass(600);
+  // What wasn't on the screen can't be allowed, by no way.
+  expect(allow()).toBeDisabled();
+  expect(screen.getByText(/^There is more of it/)).toBeVisible();
+  await fireEvent.keyDown(screen.getByRole('article'), { key: 'Enter', ctrlKey: true });
+  expect(onallow).not.toHaveBeenCalled();
   await userEvent.click(screen.getByRole('button', { name: /^Show \d+ more lines$/ }));
   expect(screen.getByText('line 79')).toBeVisible();
+  expect(allow()).toBeEnabled();
+});
+
+test('a21_a_long_difference_can_be_read_in_one_text_instead', async () => {
+  const lines = Array.from({ length: 80 }, (_, n) => `+line ${n}`).join('\n');
+  const { allow, pass, container } = show({
+    ...{ act: 'write', facts: { path: 'a' } },
+    ...written(diff('a', 1, lines)),
+  });
+  pass(600);
+  await userEvent.click(screen.getByText('Show exactly what will be done'));
+  expect(allow()).toBeDisabled();
+  expect(container.querySelector('.tail')).toHaveTextContent('line 79');
+  const box = container.querySelector('pre');
+  if (!box) throw new Error('it was opened');
+  Object.defineProperties(box, { scrollHeight: { value: 900 }, clientHeight: { value: 200 } });
+  await fireEvent.scroll(box);
+  expect(allow()).toBeDisabled();
+  box.scrollTop = 700;
+  await fireEvent.scroll(box);
+  expect(allow()).toBeEnabled();
+});
+
+test('a21_what_can_not_be_shown_whole_can_not_be_allowed', async () => {
+  for (const part of [{}, written(diff('a', 1, '+x'))]) {
+    const { allow, pass, onallow, onrefuse, unmount } = show({
+      ...{ act: 'write', facts: { path: 'a' }, ...part, exact: '', unshown: true },
+    });
+    pass(600);
+    const fold = screen.queryByText('Show exactly what will be done');
+    if (fold) await userEvent.click(fold);
+    expect(screen.getByText(/can’t be shown here whole/)).toBeVisible();
+    expect(allow()).toBeDisabled();
+    await fireEvent.keyDown(screen.getByRole('article'), { key: 'Enter', ctrlKey: true });
+    expect(onallow).not.toHaveBeenCalled();
+    await userEvent.click(screen.getByRole('button', { name: 'Don’t allow…' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Don’t allow' }));
+    expect(onrefuse).toHaveBeenCalledTimes(1);
+    unmount();
+  }
 });

@@ -55,6 +55,7 @@ export function approval(id: string, part: Partial<ApprovalView> = {}): Approval
     risk: 2,
     undo: 'partly',
     exact: 'npm test',
+    unshown: false,
     diff: null,
     suspicious: false,
     warnings: [],
@@ -84,6 +85,19 @@ export function diff(path: string, start: number, text: string): FileDiff {
   }));
   const hunk = { old_start: start, new_start: start, lines, part: null, undone: false };
   return { path, no_hunks: null, hunks: [hunk] };
+}
+
+/** A difference, and exactly it in one text as the engine shows it. */
+export function written(change: FileDiff): Pick<ApprovalView, 'diff' | 'exact'> {
+  const signs: { [kind in string]?: string } = { added: '+', removed: '-' };
+  const exact = change.hunks.map(({ old_start, new_start, lines }) => {
+    const count = (other: string) => lines.filter(({ kind }) => kind !== other).length;
+    const rows = lines.map(
+      ({ kind, spans }) => (signs[kind] ?? ' ') + spans.map(({ text }) => text).join('') + '\n',
+    );
+    return `@@ -${old_start},${count('added')} +${new_start},${count('removed')} @@\n${rows.join('')}`;
+  });
+  return { diff: change, exact: exact.join('') };
 }
 
 /** Words between ⟦ and ⟧ are the ones that differ. */

@@ -7,7 +7,7 @@ import type { SessionSummary } from '../generated/SessionSummary';
 import type { SessionView } from '../generated/SessionView';
 import { bakery as bakeryFiles, TURNS } from './bakery';
 import { emptyView, type World } from './fake';
-import { answer, approval, call, calls, diff, end, entry, said } from './make';
+import { answer, approval, call, calls, diff, end, entry, said, written } from './make';
 import { en, zh } from './words';
 
 export type Words = typeof en;
@@ -217,8 +217,7 @@ function requests(w: Words, time: number): Entry[] {
     can_touch: ['menu.json'],
     risk: 1,
     undo: 'yes',
-    exact: '{"new_text":"…","old_text":"…","path":"menu.json"}',
-    diff: menuDiff(),
+    ...written(menuDiff()),
     offers: [{ kind: 'write', under: '.' }],
   });
   return [

@@ -4,7 +4,7 @@ import type { Entry } from '../generated/Entry';
 import type { Intent } from '../generated/Intent';
 import type { Patch } from '../generated/Patch';
 import type { PlanStatus } from '../generated/PlanStatus';
-import { answer, approval, call, calls, diff, end, entry, said } from './make';
+import { answer, approval, call, calls, diff, end, entry, said, written } from './make';
 import type { Script, Stage } from './fake';
 import type { Words } from './sample';
 
@@ -98,12 +98,13 @@ async function hear(
     can_touch: ['styles.css'],
     risk: 1,
     undo: 'yes',
-    exact: '{"new_text":"1fr","old_text":"1fr 1fr","path":"styles.css"}',
     model_says: w.why,
-    diff: diff(
-      'styles.css',
-      12,
-      ' .order-form {\n-  grid-template-columns: ⟦1fr 1fr⟧;\n+  grid-template-columns: ⟦1fr⟧;\n }',
+    ...written(
+      diff(
+        'styles.css',
+        12,
+        ' .order-form {\n-  grid-template-columns: ⟦1fr 1fr⟧;\n+  grid-template-columns: ⟦1fr⟧;\n }',
+      ),
     ),
   });
   stage.push(

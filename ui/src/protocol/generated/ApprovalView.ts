@@ -48,9 +48,14 @@ risk: number,
  */
 undo: string, 
 /**
- * Exactly what will run or be written: the command or canonical arguments, invisible characters made visible.
+ * Exactly what will run, be written or be deleted, what hides made visible: the command, the whole text of a new file,
+ * the difference of another, the path.
  */
 exact: string, 
+/**
+ * Can't it be shown whole? Then it can't be allowed by who only sees this.
+ */
+unshown: boolean, 
 /**
  * A difference to show, for file changes.
  */
