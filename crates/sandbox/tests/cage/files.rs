@@ -90,6 +90,27 @@ fn the_folder_can_be_changed_and_nothing_else() {
     });
 }
 
+/// Another folder to look at: there at its own path in every cage, and never to be changed.
+#[test]
+fn a_folder_that_is_only_listed_for_reading_is_never_changed() {
+    each_cage(|lab, mechanism| {
+        let other = lab.owned_folder("other");
+        lab.owned_file(&other.join("kept"), "as it was");
+        let script = format!(
+            "cat {other}/kept; echo; (echo x > {other}/made) 2>/dev/null; (echo x >> {other}/kept) 2>/dev/null;
+             rm -f {other}/kept; mv {other}/kept gone; mkdir {other}/sub; ln {other}/kept hard; ln -s x {other}/link;
+             mv {other} elsewhere; rmdir {other}; cp {other}/kept copied; ls {other}/..; echo looked",
+            other = other.display(),
+        );
+        let printed = lab.run(mechanism.name(), &["--ro", other.to_str().unwrap()], &script);
+        assert!(printed.contains("as it was") && printed.contains("looked"), "{printed}");
+        assert!(!printed.contains("\nbin\n"), "what lies beside it isn't there: {printed}");
+        assert_eq!(names(&other), ["kept"], "{mechanism:?} for {:?}: {printed}", lab.user);
+        assert_eq!(fs::read_to_string(other.join("kept")).unwrap(), "as it was");
+        assert_eq!(fs::read_to_string(lab.folder.join("copied")).unwrap(), "as it was");
+    });
+}
+
 #[test]
 fn a10_a_read_only_cage_writes_nowhere_but_its_private_folders() {
     each_cage(|lab, mechanism| {
