@@ -29,6 +29,10 @@ pub(crate) async fn call(
             None => Ok(Reply::Folder(None)),
         };
     }
+    if let Command::ChooseReadFolder { session } = command {
+        let Some(path) = window::choose_folder(&window).await else { return Ok(Reply::Done) };
+        return shell.room().await?.add_folder(&session, &path).await.map(|()| Reply::Done);
+    }
     let reply = shell.room().await?.call(command).await?;
     if let Reply::Settings(settings) = &reply {
         tray::speak(window.app_handle(), Language::of_setting(&settings.language));

@@ -9,7 +9,7 @@ use api::wire::command::{Command, Notification, Reply, Topic};
 use api::wire::store::Folder;
 use host::door::Client;
 use host::{Host, Options};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -78,6 +78,14 @@ impl Room {
                     .unwrap_or_else(|_| Err(gone()))
             }
             Room::Guest(client) => client.open_folder(&path).await,
+        }
+    }
+
+    /// Lets a session look at the folder the person chose.
+    pub(crate) async fn add_folder(&self, session: &str, path: &Path) -> Result<(), ApiError> {
+        match self {
+            Room::Host(host) => host.add_folder(session, path).await,
+            Room::Guest(client) => client.add_folder(session, path).await,
         }
     }
 

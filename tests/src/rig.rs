@@ -163,6 +163,7 @@ impl Rig {
             bin: self.bin.clone(),
             private: self.data.join("private"),
             hide: vec![self.data.clone()],
+            home: None,
             lasting: Arc::new(|_| Vec::new()),
             secrets: {
                 let none = Arc::new(tools::redact::Needles::new(&self.keys));

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test ends where its ground is missing")]
 
+mod added;
 mod attached;
 mod attacks;
 mod attacks_injection;

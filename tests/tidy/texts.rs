@@ -76,7 +76,7 @@ fn keys_are_found_in_every_layout() {
 
 #[test]
 fn both_languages_have_every_text() {
-    for part in ["changes", "composer", "permissions"] {
+    for part in ["added", "changes", "composer", "permissions"] {
         let of = |language: &str| keys(&tree::read(&format!("ui/src/texts/{language}.{part}.ts")));
         assert_eq!(of("en"), of("zh"), "{part}");
     }

@@ -63,6 +63,11 @@ export const SCREENS: readonly Screen[] = [
     go: session('Faster photo', (page) => page.locator('[aria-haspopup=menu]').first().click()),
   },
   {
+    name: 'menu of folders',
+    query: '',
+    go: session('citation', (page) => page.getByRole('button', { name: /^Folder:/ }).click()),
+  },
+  {
     name: 'changes',
     query: '',
     go: session('Faster photo', async (page) => {

@@ -6,6 +6,7 @@
 
 pub mod wire;
 
+mod added;
 mod changes;
 mod desk;
 mod failure;

@@ -130,6 +130,7 @@ mod tests {
             act,
             can_touch: vec![".".to_owned()],
             cannot_touch: vec!["outside_folder".to_owned(), "network".to_owned()],
+            added: Vec::new(),
             reach: Vec::new(),
             undo: Undo::Partly,
             risk: 2,

@@ -8,7 +8,7 @@ use crate::room::{Done, Room, id};
 use crate::view::words;
 use crate::wire::ApiError;
 use crate::wire::command::{Mode, Reply};
-use crate::wire::permission::{GrantView, ModeRule, Offer, Permissions, WhatIf};
+use crate::wire::permission::{AddedView, GrantView, ModeRule, Offer, Permissions, WhatIf};
 use domain::call::{Act, Grant, Verdict};
 use domain::digest::Digest;
 use domain::ids::{ApprovalId, GrantId};
@@ -63,9 +63,9 @@ impl Room {
 
     pub(crate) async fn permissions(&self) -> Done {
         let app = self.inside.desk.app().await?;
-        let permissions = self
+        let (grants, added) = self
             .off_thread(move |inside| {
-                let mut grants = Vec::new();
+                let (mut grants, mut added) = (Vec::new(), Vec::new());
                 for lasting in inside.desk.lasting()? {
                     let root = lasting.root.to_string_lossy().into_owned();
                     grants.push(GrantView {
@@ -93,18 +93,23 @@ impl Room {
                             used: given.used,
                         });
                     }
+                    for (id, one) in &state.added {
+                        added.push(AddedView {
+                            added: crate::added::shown(&*inside.desk, id, one),
+                            session: row.session.to_string(),
+                            session_title: row.title.clone(),
+                            folder: inside.desk.folder(&row.folder, &row.root),
+                            given: one.at,
+                        });
+                    }
                 }
                 grants.sort_by_key(|grant| std::cmp::Reverse(grant.given));
-                Ok(grants)
+                added.sort_by_key(|one| std::cmp::Reverse(one.given));
+                Ok((grants, added))
             })
             .await?;
         let hosts = self.inside.engine().is_ok_and(|engine| engine.can_reach_hosts());
-        Ok(Reply::Permissions(Permissions {
-            grants: permissions,
-            rules: rules(&app.cage),
-            cage: app.cage,
-            hosts,
-        }))
+        Ok(Reply::Permissions(Permissions { grants, added, rules: rules(&app.cage), cage: app.cage, hosts }))
     }
 
     pub(crate) async fn revoke(&self, session: Option<String>, grant: &str) -> Done {

@@ -10,13 +10,14 @@ use crate::view::words::{to_choice, to_mode, to_resolution, to_target};
 use crate::view::{Fold, Shelf};
 use crate::wire::ApiError;
 use crate::wire::command::{Command, Mode, Reply};
-use crate::wire::store::{Folder, ModelChoice};
+use crate::wire::store::{AddedFolder, Folder, ModelChoice};
 use crate::wire::undo::UndoOf;
 use crate::wire::view::SessionView;
 use crate::{changes, lists, made, undo};
 use domain::digest::Digest;
 use domain::event::{RestoreScope, SessionCreated};
 use domain::ids::{FolderId, SessionId};
+use domain::state::Added;
 use engine::show::{Reader, SessionRow};
 use engine::{Command as Order, Engine, Recorded};
 use std::collections::{HashMap, HashSet};
@@ -74,6 +75,10 @@ impl Room {
             Command::Sessions => self.sessions(),
             Command::Folders => desk.folders().map(Reply::Folders),
             Command::ChooseFolder => desk.choose_folder().await.map(Reply::Folder),
+            Command::ChooseReadFolder { session } => self.choose_read_folder(&session).await,
+            Command::RemoveFolder { session, folder } => {
+                self.order(&session, Order::RemoveFolder(id(&folder)?)).await
+            }
             Command::CreateSession { folder, mode, model } => self.create(&folder, mode, model).await,
             Command::StartTour { language } => self.tour(language).await,
             Command::OpenSession { session } => self.open(&session).await,
@@ -280,7 +285,9 @@ impl Inside {
     }
 
     fn open(&self, session: &SessionId) -> Result<SessionView, ApiError> {
-        let fold = self.fold_to(session, u64::MAX)?;
+        let mut fold = self.fold_to(session, u64::MAX)?;
+        // A disk may have come or gone since it was folded.
+        fold.look(self, &mut Vec::new());
         let view = fold.view().clone();
         let mut opened = lock(&self.opened);
         if opened.len() >= KEPT_FOLDS {
@@ -347,6 +354,10 @@ impl Shelf for Inside {
 
     fn folder(&self, id: &FolderId, root: &str) -> Folder {
         self.desk.folder(id, root)
+    }
+
+    fn added(&self, id: &FolderId, added: &Added) -> AddedFolder {
+        crate::added::shown(&*self.desk, id, added)
     }
 }
 

@@ -4,6 +4,7 @@
 //! the person: the newest thing stands last. Invariant: the messages are the projection of exactly the facts that are in
 //! the log once `facts` are appended, so a rebuild needs nothing else.
 
+use crate::added;
 use crate::documents::{self, Documents, MAX_BYTES};
 use crate::environment::Environment;
 use domain::event::{ContextNote, DocumentLoaded, Fact, Trust, UserMessage};
@@ -42,6 +43,7 @@ pub fn addition(
     if state.environment != Some(domain::digest::Digest::of(note.as_bytes())) {
         facts.push(ContextNote { topic: "environment".into(), trust: Trust::Host, text: note }.into());
     }
+    facts.extend(added::note(state).map(Fact::from));
     let candidates = documents::candidates(state.seen.keys().map(String::as_str));
     let documents = documents::unseen(&candidates, &state.documents, source);
     for document in &documents {

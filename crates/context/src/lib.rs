@@ -5,6 +5,7 @@
 //! history as a recorded note. Invariant: nothing reaches a request that isn't an event or a fragment named here, so
 //! what the model saw can be rebuilt.
 
+pub mod added;
 pub mod addition;
 pub mod documents;
 pub mod environment;

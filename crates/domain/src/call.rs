@@ -88,10 +88,14 @@ pub enum Act {
 pub struct Facts {
     /// The kind of act.
     pub act: Act,
-    /// Paths it can touch, relative to the folder with `/` between parts; `.` is the whole folder.
+    /// Paths it can touch, relative to the folder with `/` between parts; `.` is the whole folder. Absolute where it reads in
+    /// an added folder.
     pub can_touch: Vec<String>,
     /// What the cage really keeps it from: `outside_folder`, `network`, `other_programs`, `writing`.
     pub cannot_touch: Vec<String>,
+    /// Added folders that it can look at, by their paths; it changes nothing there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<String>,
     /// Sites it may reach through the filter, `host:port`; empty is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reach: Vec<String>,

@@ -112,7 +112,7 @@ ids! {
     RevisionId = "rev";
     /// A grant: something allowed for more than one call.
     GrantId = "gra";
-    /// A project folder the user opened.
+    /// A folder the user opened, or added to a session.
     FolderId = "fol";
 }
 

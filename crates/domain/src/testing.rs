@@ -265,6 +265,7 @@ pub(crate) fn asked(n: u128, of: u128) -> ApprovalRequested {
         act: Act::Run,
         can_touch: vec![".".into()],
         cannot_touch: Vec::new(),
+        added: Vec::new(),
         reach: Vec::new(),
         undo: Undo::No,
         risk: 2,

@@ -4,21 +4,23 @@
 //! be written. Invariant: at most one actor a session, and only actors append.
 
 use crate::actor::{Actor, CommandFailure, Post, QUEUE, Recorded};
-use crate::decide::{Command, Restore};
+use crate::decide::{Command, CommandError, Restore};
 use crate::limits::Limits;
 use crate::perform::calls::{self, Would};
 use crate::ports::Ports;
 use crate::restoring;
-use crate::shared::{Hold, Live, Shared};
+use crate::shared::{Hold, Live, Shared, real_root};
 use domain::call::ToolError;
 use domain::event::{CancelBy, RestoreScope, SessionCreated};
 use domain::ids::SessionId;
 use domain::state::State;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{Activity, StoreHandle};
 use tokio::sync::{broadcast, mpsc, oneshot};
+use tools::added::{Found, Walls, look};
 
 /// Why an engine can't start.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +118,26 @@ impl Engine {
         tokio::task::spawn_blocking(work)
             .await
             .unwrap_or_else(|error| Err(CommandFailure::Unreadable(error.to_string())))
+    }
+
+    /// Lets a session look at another folder, which the person chose.
+    ///
+    /// # Errors
+    /// When no session may look at it, this one may not or can already, or it can't be recorded.
+    pub async fn add_folder(&self, session: &SessionId, path: &Path) -> Result<Recorded, CommandFailure> {
+        let (shared, path) = (self.shared.clone(), path.to_owned());
+        let state = self.state(session).map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
+        let looking = tokio::task::spawn_blocking(move || {
+            let root = real_root(&state);
+            let walls = Walls { root: &root, home: shared.ports.home.as_deref(), hide: &shared.ports.hide };
+            look(&path, &walls).map_err(|refused| {
+                let message = format!("{} can't be added to look at: {refused}", path.display());
+                CommandError { code: refused.code(), message }
+            })
+        });
+        let found = looking.await.map_err(|error| CommandFailure::Unreadable(error.to_string()))??;
+        let Found { path, name, identity } = found;
+        self.command(session, Command::AddFolder { path, name, identity }).await
     }
 
     /// Can commands be let onto the network host by host on this machine?

@@ -39,6 +39,8 @@ pub struct Ports {
     pub private: PathBuf,
     /// Folders no command may see: the data folder, the runtime folder.
     pub hide: Vec<PathBuf>,
+    /// The person's home, which no session may be shown whole.
+    pub home: Option<PathBuf>,
     /// What the person allowed for good in a folder.
     pub lasting: Lasting,
     /// Values that may stand in no event.

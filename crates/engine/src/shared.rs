@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use store::StoreHandle;
 use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
-use tools::{Registry, Visibility, Visible};
+use tools::{AddedPlace, Registry, Visibility, Visible};
 
 /// How many live pieces may wait for a slow listener before it misses some; the log has them all.
 const LIVE_QUEUE: usize = 1_024;
@@ -118,6 +118,12 @@ impl Shared {
         let own = state.grants.iter().map(|(id, given)| (id.clone(), given.what.clone()));
         let lasting = state.session.as_ref().map(|session| (self.ports.lasting)(&session.folder));
         own.chain(lasting.into_iter().flatten()).collect()
+    }
+
+    /// The added folders of a session, as they are now. Blocks.
+    pub(crate) fn added(&self, state: &State) -> Vec<AddedPlace> {
+        let hide = &self.ports.hide;
+        state.added.values().map(|one| AddedPlace::open(&one.path, one.identity, hide.clone())).collect()
     }
 
     /// Says that work of a session waits, for as long as what is given back lives.

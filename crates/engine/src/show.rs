@@ -7,6 +7,7 @@ pub use store::{
     Activity, AppendError, BlobError, Need, NeedKind, Notice, ReadError, Reader, Salvage, SessionRow,
     Subscription,
 };
+pub use tools::added::{AddedPlace, Gone};
 pub use tools::command::{Shown, WarningKind, shown as command_shown};
 pub use tools::diff::{FileDiff, Hunk, Line, LineKind, NoHunks};
 pub use tools::exact::{exact, made_visible};

@@ -158,6 +158,14 @@ impl Host {
         self.desk.folders.open(path, &SystemIds)
     }
 
+    /// Lets a session look at the folder the person named.
+    ///
+    /// # Errors
+    /// When no session may look at it, or this one may not or can already.
+    pub async fn add_folder(&self, session: &str, path: &Path) -> Result<(), ApiError> {
+        self.room.add_folder(session, path).await
+    }
+
     /// Opens the local door, so that other processes of this person can come in.
     ///
     /// # Errors
@@ -234,6 +242,7 @@ fn start(
         bin: data::bin(),
         private,
         hide,
+        home: data::home(),
         lasting: {
             let store = store.clone();
             Arc::new(move |folder| permissions::of_folder(&store, folder))

@@ -51,7 +51,7 @@ impl Cages {
             let profile = Profile {
                 write,
                 hide: order.hide.clone(),
-                read_only: order.keep.clone(),
+                read_only: order.keep.iter().chain(&order.look).cloned().collect(),
                 network: match order.reach {
                     Reach::Nothing => Network::None,
                     Reach::Hosts(_) => Network::Proxy,

@@ -34,7 +34,7 @@ pub(crate) fn allowed_by<'a>(
 
 fn command<'a>(facts: &Facts, grants: &'a [(GrantId, Grant)]) -> Option<&'a GrantId> {
     let reading = crate::command::read(&facts.exact, dialect());
-    let seen = summary(&reading);
+    let seen = summary(&reading, &facts.added);
     let may_delete = grants.iter().any(|(_, grant)| matches!(grant, Grant::Delete { under } if under == "."));
     if !is_grantable(&seen) || (seen.deletes && !may_delete) || !reached(facts, grants) {
         return None;
@@ -42,7 +42,7 @@ fn command<'a>(facts: &Facts, grants: &'a [(GrantId, Grant)]) -> Option<&'a Gran
     let all = grants.iter().find(|(_, grant)| *grant == Grant::Commands);
     let patterns: Vec<Pattern> = grants.iter().filter_map(|(_, grant)| pattern(grant)).collect();
     let first = || grants.iter().find(|(_, grant)| pattern(grant).is_some());
-    let covered = || covers(&reading, &patterns).then(first).flatten();
+    let covered = || covers(&reading, &patterns, &facts.added).then(first).flatten();
     all.or_else(covered).map(|(id, _)| id)
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn offers(facts: &Facts, cage: Cage) -> Vec<Grant> {
 
 fn for_command(facts: &Facts) -> Vec<Grant> {
     let reading = crate::command::read(&facts.exact, dialect());
-    let seen = summary(&reading);
+    let seen = summary(&reading, &facts.added);
     if !is_grantable(&seen) || seen.deletes {
         return Vec::new();
     }
@@ -120,13 +120,13 @@ fn for_command(facts: &Facts) -> Vec<Grant> {
     if let Reading::Understood(commands) = &reading {
         let mut patterns: Vec<Pattern> = commands
             .iter()
-            .filter(|simple| !covers(&Reading::Understood(vec![(*simple).clone()]), &[]))
-            .filter_map(Pattern::of)
+            .filter(|simple| !covers(&Reading::Understood(vec![(*simple).clone()]), &[], &facts.added))
+            .filter_map(|simple| Pattern::of(simple, &facts.added))
             .collect();
         patterns.sort();
         patterns.dedup();
         // One that wouldn't cover the very call it is offered with helps nobody.
-        if patterns.len() == 1 && covers(&reading, &patterns) {
+        if patterns.len() == 1 && covers(&reading, &patterns, &facts.added) {
             offers.extend(patterns.into_iter().map(|pattern| match pattern {
                 Pattern::Kind(words) => Grant::Command { words, exact: false },
                 Pattern::Exact(words) => Grant::Command { words, exact: true },

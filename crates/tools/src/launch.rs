@@ -37,6 +37,8 @@ pub struct Order {
     pub env: Vec<(String, String)>,
     /// The folder it starts in.
     pub folder: PathBuf,
+    /// Absolute paths of added folders: there for it, and never to be changed.
+    pub look: Vec<PathBuf>,
     /// Absolute paths that don't exist for it, even inside the folder.
     pub hide: Vec<PathBuf>,
     /// Absolute paths inside the folder that it may read and not change: what later decides about us or about programs the

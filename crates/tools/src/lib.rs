@@ -2,8 +2,9 @@
 //!
 //! A call goes `check` → `survey` → `policy::judge` → `clear` → `run`, and each step takes a value only the step before
 //! makes: [`Checked`], [`Surveyed`], [`Cleared`], [`Finished`]. Invariant: nothing runs without a [`Cleared`], nothing
-//! here writes the log (results, effects and blobs leave as data), and every file is reached through one folder handle.
+//! here writes the log (results, effects and blobs leave as data), and every file is reached through the handle of its folder.
 
+pub mod added;
 pub mod blob;
 pub mod call;
 pub mod clear;
@@ -37,6 +38,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+pub use added::AddedPlace;
 pub use blob::BlobSink;
 pub use builtin::{Settled, asked_about, reconcile};
 pub use cages::Cages;

@@ -126,10 +126,32 @@ impl RelPath {
     }
 }
 
+impl AsRef<str> for RelPath {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl std::fmt::Display for RelPath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// What is left of an absolute path behind a folder it lies in, as written; nothing for any other path. Where the system
+/// knows drives, either slash and any case of a letter will do.
+#[must_use]
+pub fn rest_below<'t>(base: &str, text: &'t str) -> Option<&'t str> {
+    let plain = |text: &str| match cfg!(windows) {
+        true => text.replace('\\', "/").to_ascii_lowercase(),
+        false => text.to_owned(),
+    };
+    // As the system itself writes a path whose links are resolved, and as anybody else does.
+    let (base, whole) = (plain(base), plain(text));
+    let base = base.strip_prefix("//?/").filter(|_| !whole.starts_with("//?/")).unwrap_or(&base);
+    whole.strip_prefix(base.trim_end_matches('/')).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+    let slashes: &[char] = if cfg!(windows) { &['/', '\\'] } else { &['/'] };
+    text.get(base.trim_end_matches('/').len()..).map(|rest| rest.trim_start_matches(slashes))
 }
 
 /// Is one of these paths the other, or inside it?

@@ -19,6 +19,8 @@ pub struct Place {
     path: PathBuf,
     hide: Vec<PathBuf>,
     hidden_inside: Vec<RelPath>,
+    /// What stands before its paths in words: nothing for the session's own folder, the path of an added one.
+    base: Option<String>,
 }
 
 /// A path of the model, and where it leads.
@@ -66,7 +68,26 @@ impl Place {
             .filter_map(|one| one.strip_prefix(&path).ok())
             .filter_map(|inside| RelPath::parse(inside.to_str()?).ok())
             .collect();
-        Ok(Self { dir, path, hide, hidden_inside })
+        Ok(Self { dir, path, hide, hidden_inside, base: None })
+    }
+
+    /// An added folder: the same, and its paths are said in full.
+    pub(crate) fn said_in_full(self, base: &str) -> Self {
+        Self { base: Some(base.to_owned()), ..self }
+    }
+
+    /// The path of an added folder; nothing for the session's own.
+    pub(crate) fn base(&self) -> Option<&str> {
+        self.base.as_deref()
+    }
+
+    /// A path in it as it is said to the model and taken back from it: relative in the session's own folder, else absolute.
+    pub(crate) fn say(&self, path: &RelPath) -> String {
+        match &self.base {
+            None => path.to_string(),
+            Some(base) if path.is_root() => base.clone(),
+            Some(base) => format!("{base}/{path}"),
+        }
     }
 
     /// The folder's absolute path: for the cage and for people, never for opening files.
@@ -135,7 +156,7 @@ impl Place {
                 let real = self.real(&path.parent())?.join(path.name());
                 self.resolve(real.as_str())
             }
-            Err(error) => Err(io_failed("reach", path, &error)),
+            Err(error) => Err(io_failed("reach", self.say(path), &error)),
         }
     }
 
@@ -230,8 +251,8 @@ fn attributes(_: &std::fs::Metadata) -> u32 {
     0
 }
 
-/// A failed file operation in words for the model, without absolute paths.
-pub(crate) fn io_failed(doing: &str, path: &RelPath, error: &io::Error) -> ToolError {
+/// A failed file operation in words for the model, without absolute paths but those of an added folder.
+pub(crate) fn io_failed(doing: &str, path: impl AsRef<str>, error: &io::Error) -> ToolError {
     use io::ErrorKind as Kind;
     let (code, why, then) = match error.kind() {
         Kind::NotFound => {
@@ -261,7 +282,7 @@ pub(crate) fn io_failed(doing: &str, path: &RelPath, error: &io::Error) -> ToolE
         Kind::ReadOnlyFilesystem => ("file/permission", "the file system is read-only".to_owned(), ""),
         _ => ("file/io", crate::tool::bare(error), ""),
     };
-    failed(code, format!("can't {doing} {}: {why}", crate::path::shown(path.as_str())), then)
+    failed(code, format!("can't {doing} {}: {why}", crate::path::shown(path.as_ref())), then)
 }
 
 /// The handle's own refusal carries no number of the system.

@@ -90,6 +90,7 @@ pub fn by_itself(act: Act, path: &str, network: bool, input: &PolicyInput<'_>) -
         act,
         can_touch: vec![path.to_owned()],
         cannot_touch: vec![OUTSIDE.to_owned()],
+        added: Vec::new(),
         reach: if network { vec!["example.com:443".to_owned()] } else { Vec::new() },
         undo: domain::call::Undo::Yes,
         risk: 1,

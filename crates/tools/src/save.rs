@@ -68,12 +68,13 @@ impl Target {
 impl Current {
     /// The whole of a regular file of at most `limit` bytes.
     pub(crate) fn read(place: &Place, path: &RelPath, limit: u64) -> Result<Self, ToolError> {
-        let fail = |error| io_failed("read", path, &error);
+        let said = place.say(path);
+        let fail = |error| io_failed("read", &said, &error);
         let file = place.open_file(path).map_err(fail)?;
         let meta = file.metadata().map_err(fail)?;
-        regular(path, &meta)?;
+        regular(&said, &meta)?;
         let too_large = |size: u64| {
-            let name = shown(path.as_str());
+            let name = shown(&said);
             let message = format!("{name} is {size} bytes, more than the {limit} that are read");
             failed("file/too_large", message, "Use run_command to look at parts of it.")
         };
@@ -92,8 +93,8 @@ impl Current {
 }
 
 /// Refuses what isn't a plain file.
-pub(crate) fn regular(path: &RelPath, meta: &Metadata) -> Result<(), ToolError> {
-    let name = shown(path.as_str());
+pub(crate) fn regular(path: impl AsRef<str>, meta: &Metadata) -> Result<(), ToolError> {
+    let name = shown(path.as_ref());
     match (meta.is_file(), meta.is_dir()) {
         (true, _) => Ok(()),
         (_, true) => Err(failed(

@@ -4,6 +4,7 @@
 //! cleared calls. [`Raw`] is its bare result; the pipeline limits, redacts and words it. Invariant: a tool decides
 //! nothing about permission, time, truncation or redaction: those are in the pipeline, once for all.
 
+use crate::added::AddedPlace;
 use crate::blob::BlobSink;
 use crate::call::{Checked, Interaction, Surveyed};
 use crate::clear::Cleared;
@@ -93,6 +94,8 @@ pub enum View {
 pub struct Ctx {
     /// The folder, by handle.
     pub place: Arc<Place>,
+    /// Other folders the person lets it look at.
+    pub added: Arc<Vec<AddedPlace>>,
     /// Where big bytes go.
     pub blobs: Arc<dyn BlobSink>,
     /// How commands are started.

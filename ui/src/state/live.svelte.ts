@@ -131,6 +131,15 @@ export class LiveSession {
     return this.#tell({ name: 'set_mode', args: { session: this.id, mode } });
   }
 
+  /** Lets the person choose another folder to look at, in the system's dialog. */
+  lookAtAnother(): Promise<boolean> {
+    return this.#tell({ name: 'choose_read_folder', args: { session: this.id } });
+  }
+
+  removeFolder(folder: string): Promise<boolean> {
+    return this.#tell({ name: 'remove_folder', args: { session: this.id, folder } });
+  }
+
   setModel(model: ModelChoice): Promise<boolean> {
     return this.#tell({ name: 'set_model', args: { session: this.id, model } });
   }

@@ -1,5 +1,6 @@
 // What is allowed without asking: what the person allowed, what holds by itself, and what would happen with a command.
-import { ask, failureOf, type Backend, type Failure } from '../protocol/backend';
+import { ask, failureOf, tell, type Backend, type Failure } from '../protocol/backend';
+import type { AddedView } from '../protocol/generated/AddedView';
 import type { GrantView } from '../protocol/generated/GrantView';
 import type { Mode } from '../protocol/generated/Mode';
 import type { ModeRule } from '../protocol/generated/ModeRule';
@@ -41,6 +42,17 @@ export class Permissions {
       this.value = await ask(this.#backend, { name: 'revoke', args: { grant: id, session } }, 'permissions');
     });
     this.revoking = this.revoking.filter((other) => other !== id);
+  }
+
+  /** Takes a folder back that a session may look at. */
+  async takeBack({ added, session }: Pick<AddedView, 'added' | 'session'>): Promise<void> {
+    if (this.revoking.includes(added.id)) return;
+    this.revoking = [...this.revoking, added.id];
+    await this.#attempt(async () => {
+      await tell(this.#backend, { name: 'remove_folder', args: { session, folder: added.id } });
+      this.value = await ask(this.#backend, { name: 'permissions' }, 'permissions');
+    });
+    this.revoking = this.revoking.filter((other) => other !== added.id);
   }
 
   /** Asks what would happen; nothing runs. */

@@ -21,14 +21,15 @@ const patches: Patch[] = [
   { kind: 'removed', key: 'gone' },
   { kind: 'entry', entry: entry('d', 5, { kind: 'approval', approval: approval('apr') }) },
   { kind: 'activity', activity: { kind: 'needs_you', count: 1 } },
+  { kind: 'added', added: [{ id: 'fol_a', name: 'Invoices', place: '~', state: 'here' }] },
   { kind: 'plan', plan: { version: 1, items: [{ text: 'Go', status: 'in_progress' }] } },
   { kind: 'waiting', waiting: [{ id: 'm', text: 'And', intent: 'steer', held: false, time: 6 }] },
 ];
 
 function snapshot(fold: SessionFold) {
-  const { title, mode, model, activity, plan, waiting, seq, open } = fold;
+  const { title, added, mode, model, activity, plan, waiting, seq, open } = fold;
   const cells = fold.cells.map(({ key, time, body }) => ({ key, time, body }));
-  return { title, mode, model, activity, plan, waiting, seq, open, cells };
+  return { title, added, mode, model, activity, plan, waiting, seq, open, cells };
 }
 
 test('r_cli_07_following_equals_opening_again_at_every_point', () => {

@@ -3,6 +3,7 @@
 // Each entry is a cell of its own, so more text for one answer touches that cell and nothing else, however long the
 // conversation is. Nothing is guessed: what isn't in the fold isn't on the screen.
 import type { Activity } from '../protocol/generated/Activity';
+import type { AddedFolder } from '../protocol/generated/AddedFolder';
 import type { CallView } from '../protocol/generated/CallView';
 import type { Entry } from '../protocol/generated/Entry';
 import type { EntryBody } from '../protocol/generated/EntryBody';
@@ -38,6 +39,8 @@ export class SessionFold {
   readonly tour: boolean;
   readonly readOnly: string | null;
   title = $state('');
+  /** Other folders it may look at. */
+  added: AddedFolder[] = $state.raw([]);
   mode: Mode = $state('ask');
   model: ModelChoice | null = $state.raw(null);
   activity: Activity = $state.raw({ kind: 'idle' });
@@ -64,6 +67,7 @@ export class SessionFold {
     this.readOnly = view.read_only;
     this.seq = view.seq;
     this.title = view.title;
+    this.added = view.added;
     this.mode = view.mode;
     this.model = view.model;
     this.activity = view.activity;
@@ -110,6 +114,9 @@ export class SessionFold {
         return;
       case 'waiting':
         this.waiting = patch.waiting;
+        return;
+      case 'added':
+        this.added = patch.added;
         return;
       case 'activity':
         this.activity = patch.activity;

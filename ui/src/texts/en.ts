@@ -2,6 +2,7 @@
 //
 // Facts and codes come from the engine; here they get words. Words say what happens to the person's things: no names
 // of tools, no ids, no stack traces. Taking back is promised for changes of files only, never for something sent.
+import { added, addedFailures, addedNotices } from './en.added';
 import { calls } from './en.calls';
 import { changes, undo } from './en.changes';
 import { composer, waiting } from './en.composer';
@@ -362,6 +363,7 @@ export const en = {
     'document/named': (path: string) => `${path} is long: only its name was given to the model`,
     'mode/changed': (mode: string) => `From here on: ${mode}`,
     'model/changed': (model: string) => `From here on with ${model}`,
+    ...addedNotices,
     'command/leftovers': 'A program that the command left running was stopped.',
     'secret/withheld': 'A secret was found in a result and kept out.',
     'files/uncovered': 'Some files are too large or ignored; changes to them aren’t listed.',
@@ -377,6 +379,7 @@ export const en = {
     tokensNote: 'A token is a short word or a piece of a longer one.',
     cached: (share: string) => `${share} of what was read came from the provider’s cache`,
   },
+  added,
   changes,
   undo,
   offers,
@@ -489,6 +492,7 @@ export const en = {
     'grant/count': 'Too many permissions are in force. Revoke some first.',
     'folder/busy': 'Another session is writing in this folder.',
     'folder/missing': 'The folder isn’t there any more.',
+    ...addedFailures,
     'restore/busy': 'Work is going on here. Stop it first, then undo.',
     'restore/nothing': 'There is nothing to undo.',
     'restore/moved_on': 'Something happened meanwhile. Look at the changes again.',

@@ -239,6 +239,9 @@ export function noticeWords(code: string, facts: Facts, t: Texts): string {
     case 'document/loaded':
     case 'document/named':
       return n[code](facts['path'] ?? '');
+    case 'folder/added':
+    case 'folder/removed':
+      return n[code](facts['name'] ?? '');
     case 'mode/changed':
       return n[code](modeWords(facts['mode'], t));
     case 'model/changed':

@@ -3,6 +3,7 @@
 // The person is 你; full-width punctuation; a space between Han and Latin or digits; one “…” on buttons.
 import type { Texts } from './en';
 import { spaced } from './spacing';
+import { added, addedFailures, addedNotices } from './zh.added';
 import { calls } from './zh.calls';
 import { changes, undo } from './zh.changes';
 import { composer, waiting } from './zh.composer';
@@ -351,6 +352,7 @@ export const zh: Texts = {
     'document/named': (path) => `${path} 较长，只把文件名告诉了模型`,
     'mode/changed': (mode) => `从这里起：${mode}`,
     'model/changed': (model) => `从这里起使用 ${model}`,
+    ...addedNotices,
     'command/leftovers': '命令结束后仍在运行的程序已被停止。',
     'secret/withheld': '结果里发现了密钥类内容，已隐去。',
     'files/uncovered': '有些文件过大或被忽略，它们的改动不会列出。',
@@ -366,6 +368,7 @@ export const zh: Texts = {
     tokensNote: '一个词元大约是一个字词或其中一段。',
     cached: (share) => `读入的 ${share} 来自服务商的缓存`,
   },
+  added,
   changes,
   undo,
   offers,
@@ -477,6 +480,7 @@ export const zh: Texts = {
     'grant/count': '生效的权限太多。请先收回一些。',
     'folder/busy': '另一个会话正在写这个文件夹。',
     'folder/missing': '文件夹已经不在了。',
+    ...addedFailures,
     'restore/busy': '这里正在工作。请先停止，再撤销。',
     'restore/nothing': '没有可以撤销的改动。',
     'restore/moved_on': '期间有了新的变化，请再看一次改动。',

@@ -34,6 +34,7 @@ pub(super) fn view(e: &ApprovalRequested, said: &str, shelf: &dyn Shelf) -> Appr
         suspicious,
         warnings: codes(&warnings),
         offers: e.offers.iter().map(permissions::offer).collect(),
+        added: facts.added.iter().map(|path| visible(path).text).collect(),
         reach: facts.reach.clone(),
         state: ApprovalState::Open,
         model_says: (!said.trim().is_empty()).then(|| shown(said.trim())),

@@ -5,6 +5,7 @@
 //! yet is appended. Invariants: applying the patches to the old view gives the new one; without live pieces, the view is a
 //! function of the log alone; an answer that streamed and will be tried again goes away.
 
+mod added;
 mod answer;
 pub(crate) mod approval;
 mod calls;
@@ -16,10 +17,11 @@ mod restore;
 mod tests;
 pub(crate) mod words;
 
+pub(crate) use added::HERE;
 pub(crate) use calls::unknown_key;
 pub use patch::{OUTPUT_LINES, apply, joined};
 
-use crate::wire::store::Folder;
+use crate::wire::store::{AddedFolder, Folder};
 use crate::wire::view::{
     Activity, ApprovalState, Entry, EntryBody, NoticeLevel, Patch, QuestionView, SessionView, Tokens,
     WaitingMessage,
@@ -28,7 +30,7 @@ use answer::Streaming;
 use domain::digest::Digest;
 use domain::event::{self, Event, Fact, Settled};
 use domain::ids::{CallId, FolderId, SessionId};
-use domain::state::{State, StepPhase};
+use domain::state::{Added, State, StepPhase};
 use engine::Hold;
 use patch::Indexed;
 use std::collections::{BTreeMap, HashMap};
@@ -39,6 +41,8 @@ pub trait Shelf: Send + Sync {
     fn blob(&self, digest: &Digest) -> Option<Vec<u8>>;
     /// A folder as shown: its id, and the path it had when the session began.
     fn folder(&self, id: &FolderId, root: &str) -> Folder;
+    /// An added folder as shown, and whether it is there now.
+    fn added(&self, id: &FolderId, added: &Added) -> AddedFolder;
 }
 
 /// The fold of one session.
@@ -72,6 +76,7 @@ impl Fold {
             id: id.to_string(),
             title: String::new(),
             folder,
+            added: Vec::new(),
             mode: crate::wire::command::Mode::Ask,
             model: None,
             tour: false,
@@ -171,6 +176,11 @@ impl Fold {
                 let facts = [("provider", e.model.provider.clone()), ("model", e.model.model.clone())];
                 self.told(event, "model/changed", &facts, out);
             }
+            Fact::FolderAdded(e) => {
+                self.look(shelf, out);
+                self.told(event, "folder/added", &[("name", facts::shown(&e.name))], out);
+            }
+            Fact::FolderRemoved(e) => self.folder_removed(e, event, shelf, out),
             Fact::UserMessage(e) => {
                 self.put(event, e.message.to_string(), EntryBody::Said { text: e.text.clone() }, out)
             }
@@ -185,7 +195,12 @@ impl Fold {
             Fact::ToolCall(e) => self.proposed(e, event, out),
             Fact::ToolStart(e) => self.started(&e.call, out),
             Fact::ToolOutput(e) => self.logged_output(e, out),
-            Fact::ToolResult(e) => self.result(e, out),
+            Fact::ToolResult(e) => {
+                self.result(e, out);
+                if added::says_gone(e) {
+                    self.look(shelf, out);
+                }
+            }
             Fact::ToolDenied(e) => self.denied(e, out),
             Fact::ToolCancelled(e) => self.cancelled(e, out),
             Fact::ToolOutcomeUnknown(e) => self.unknown(e, event, out),
@@ -222,7 +237,10 @@ impl Fold {
                 self.notice(event, &e.code, &facts, NoticeLevel::Info, out);
             }
             Fact::TurnEnd(e) => self.turn_end(e, event, out),
-            Fact::TurnStart(_) => self.turn_ms = 0,
+            Fact::TurnStart(_) => {
+                self.turn_ms = 0;
+                self.look_for_gone(shelf, out);
+            }
             Fact::SessionRenamed(_)
             | Fact::InboxPosted(_)
             | Fact::InboxReserved(_)

@@ -46,6 +46,7 @@ impl Indexed {
             Patch::Removed { key } => self.remove(key),
             Patch::Plan { plan } => self.view.plan = Some(plan.clone()),
             Patch::Waiting { waiting } => self.view.waiting.clone_from(waiting),
+            Patch::Added { added } => self.view.added.clone_from(added),
             Patch::Activity { activity } => self.view.activity = activity.clone(),
             Patch::Meta { title, mode, model, changed_files, tokens } => {
                 self.view.title.clone_from(title);
@@ -165,7 +166,11 @@ pub fn joined(patches: Vec<Patch>) -> Vec<Patch> {
                 Some(Patch::Output { call: same, text: said }) if same == call => said.push_str(text),
                 _ => out.push(patch),
             },
-            Patch::Waiting { .. } | Patch::Activity { .. } | Patch::Meta { .. } | Patch::Plan { .. } => {
+            Patch::Waiting { .. }
+            | Patch::Added { .. }
+            | Patch::Activity { .. }
+            | Patch::Meta { .. }
+            | Patch::Plan { .. } => {
                 let kind = std::mem::discriminant(&patch);
                 out.retain(|old| std::mem::discriminant(old) != kind);
                 out.push(patch);

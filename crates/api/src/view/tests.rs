@@ -1,8 +1,10 @@
 //! Scripted event sequences, folded: what a client sees, in one line an entry.
 
+mod added;
 mod stopped;
 
 use super::*;
+use crate::wire::store::AddedFolder;
 use crate::wire::view::{CallState, CallView, Halt};
 use domain::call::{Act, Effect, Entry, Facts, LineCount, Question, Recovery, Semantics, ToolError, Undo};
 use domain::event::*;
@@ -22,6 +24,11 @@ impl Shelf for Blobs {
 
     fn folder(&self, id: &FolderId, root: &str) -> Folder {
         Folder { id: id.to_string(), name: "bakery".into(), place: root.into(), exists: true }
+    }
+
+    fn added(&self, id: &FolderId, added: &Added) -> AddedFolder {
+        let (name, place) = (added.name.clone(), added.path.clone());
+        AddedFolder { id: id.to_string(), name, place, state: "here".into() }
     }
 }
 
@@ -246,6 +253,7 @@ fn edit_facts(old: &[u8], new: &[u8], exact: &str) -> Facts {
         act: Act::Edit,
         can_touch: vec!["menu.md".into()],
         cannot_touch: vec!["outside_folder".into(), "network".into()],
+        added: Vec::new(),
         reach: Vec::new(),
         undo: Undo::Yes,
         risk: 2,

@@ -25,6 +25,19 @@ pub enum Command {
     Folders,
     /// Let the person choose a folder in the system's dialog (window only). Reply: `folder`, null when dismissed.
     ChooseFolder,
+    /// Let the person choose, in the system's dialog, another folder that the session may look at (window only). Reply:
+    /// `done`, also when dismissed; what was added comes with the view.
+    ChooseReadFolder {
+        /// The session.
+        session: String,
+    },
+    /// Take such a folder back. Reply: `done`.
+    RemoveFolder {
+        /// The session.
+        session: String,
+        /// The added folder.
+        folder: String,
+    },
     /// Begin a session in a folder. Reply: `created`.
     CreateSession {
         /// The folder.

@@ -1,6 +1,6 @@
 //! What is allowed without asking, and why: rules, grants, and what would happen if.
 
-use super::store::Folder;
+use super::store::{AddedFolder, Folder};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -41,12 +41,31 @@ pub enum Offer {
 pub struct Permissions {
     /// What was allowed, newest first.
     pub grants: Vec<GrantView>,
+    /// Other folders that sessions may look at, newest first.
+    pub added: Vec<AddedView>,
     /// The cage's strength here: `full`, `partial` or `none`.
     pub cage: String,
     /// Can commands be let onto the network host by host here?
     pub hosts: bool,
     /// What each mode does by itself.
     pub rules: Vec<ModeRule>,
+}
+
+/// A folder that a session may look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct AddedView {
+    /// The folder.
+    pub added: AddedFolder,
+    /// The session.
+    pub session: String,
+    /// That session's name.
+    pub session_title: String,
+    /// That session's own folder.
+    pub folder: Folder,
+    /// When it was added, UTC ms.
+    #[ts(type = "number")]
+    pub given: u64,
 }
 
 /// Something that was allowed.

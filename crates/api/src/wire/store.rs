@@ -70,6 +70,20 @@ pub struct SessionSummary {
     pub tour: bool,
 }
 
+/// Another folder that the person lets a session look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct AddedFolder {
+    /// Its id in the session.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Where it is, the home folder as `~`.
+    pub place: String,
+    /// `here`, `gone` (nothing can be opened there) or `other` (another folder stands there), when it was last looked.
+    pub state: String,
+}
+
 /// A file a session changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]

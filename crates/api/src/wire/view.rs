@@ -4,7 +4,7 @@
 //! ever, so a client upserts by key. Codes and facts only: `facts` hold strings and numbers that a wording needs.
 
 use super::command::Mode;
-use super::store::{Folder, ModelChoice};
+use super::store::{AddedFolder, Folder, ModelChoice};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use ts_rs::TS;
@@ -19,6 +19,8 @@ pub struct SessionView {
     pub title: String,
     /// Its folder.
     pub folder: Folder,
+    /// Other folders it may look at, in the order of their names.
+    pub added: Vec<AddedFolder>,
     /// Its mode.
     pub mode: Mode,
     /// Its model; null when none is chosen yet.
@@ -125,6 +127,11 @@ pub enum Patch {
     Activity {
         /// The activity.
         activity: Activity,
+    },
+    /// The added folders now.
+    Added {
+        /// All of them.
+        added: Vec<AddedFolder>,
     },
     /// Name, mode, model, counts.
     Meta {
@@ -371,6 +378,8 @@ pub struct ApprovalView {
     pub warnings: Vec<String>,
     /// What may be allowed for more than this call with it, narrowest first; often nothing.
     pub offers: Vec<super::permission::Offer>,
+    /// Paths of added folders that it can look at and not change.
+    pub added: Vec<String>,
     /// Sites it may reach, `host:port`; empty is none.
     pub reach: Vec<String>,
     /// Where it stands.

@@ -134,6 +134,10 @@ catalogue! {
     SessionMode = "session/mode" v 1;
     /// The person changed the model; it holds from the next step on.
     SessionModel = "session/model" v 1;
+    /// The person let the session look at another folder; nothing there is changed.
+    FolderAdded = "folder/added" v 1;
+    /// The person took that back.
+    FolderRemoved = "folder/removed" v 1;
     /// A message was put into the inbox.
     InboxPosted = "inbox/posted" v 1;
     /// Messages were claimed for a step; they wait for the request that includes them.

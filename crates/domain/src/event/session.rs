@@ -55,6 +55,35 @@ pub struct SessionModel {
     pub model: ModelChoice,
 }
 
+/// `folder/added`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FolderAdded {
+    /// Its id in this session.
+    pub folder: FolderId,
+    /// Its path with all links resolved: the person's choice, never the model's.
+    pub path: String,
+    /// Its name, for showing.
+    pub name: String,
+    /// Which folder it is, whatever its path leads to later.
+    pub identity: FolderIdentity,
+}
+
+/// The file system's own name of a folder. One that is moved keeps it; one that is put in its place has another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FolderIdentity {
+    /// The disk.
+    pub device: u64,
+    /// The folder on it.
+    pub inode: u64,
+}
+
+/// `folder/removed`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FolderRemoved {
+    /// Which.
+    pub folder: FolderId,
+}
+
 /// When a message is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

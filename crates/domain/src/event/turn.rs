@@ -157,7 +157,7 @@ pub struct UserMessage {
 /// `context/note`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextNote {
-    /// What it is: `environment`, `document`, `recovery`, `resolution`, …
+    /// What it is: `environment`, `added_folders`, `document`, `recovery`, `resolution`, …
     pub topic: String,
     /// Where its content came from: `host` (ours) or `folder` (outside: data, not instructions).
     pub trust: Trust,

@@ -45,6 +45,10 @@ pub(super) fn check(state: &State, draft: &Draft) -> Verdict {
         Fact::SessionCreated(_) => violation("session/first", "created twice"),
         Fact::SessionRenamed(e) => require(!e.title.trim().is_empty(), "session/title", || "empty".into()),
         Fact::SessionMode(_) | Fact::SessionModel(_) => Ok(()),
+        Fact::FolderAdded(e) => state.may_add(e).map_err(|unfit| unfit.violation()),
+        Fact::FolderRemoved(e) => require(state.added.contains_key(&e.folder), "folder/known", || {
+            format!("{} isn't added", e.folder)
+        }),
         Fact::InboxPosted(e) => posted(state, e),
         Fact::InboxReserved(e) => reserved(state, e),
         Fact::InboxReleased(e) => each_waiting(state, &e.messages, "inbox/release", |w| w.reserved.is_some()),

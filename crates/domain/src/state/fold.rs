@@ -3,6 +3,7 @@
 //! Arms are one call or a few assignments; what an event *means* for the state stands here and nowhere else. Events that
 //! only show something (deltas, output) change nothing but the position.
 
+use super::added::Added;
 use super::types::*;
 use crate::call::{Semantics, Verdict, grant_rule};
 use crate::digest::Digest;
@@ -18,6 +19,20 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         Fact::SessionRenamed(e) => with_session(state, |s| s.title.clone_from(&e.title)),
         Fact::SessionMode(e) => with_session(state, |s| s.mode = e.mode),
         Fact::SessionModel(e) => with_session(state, |s| s.model = Some(e.model.clone())),
+        Fact::FolderAdded(e) => {
+            let added = Added {
+                path: e.path.clone(),
+                name: e.name.clone(),
+                identity: e.identity,
+                at: event.envelope.time,
+            };
+            state.added.insert(e.folder.clone(), added);
+            judge_open_anew(state);
+        }
+        Fact::FolderRemoved(e) => {
+            state.added.remove(&e.folder);
+            judge_open_anew(state);
+        }
         Fact::InboxPosted(e) => posted(state, e, event),
         Fact::InboxReserved(e) => reserved(state, e),
         Fact::InboxReleased(e) => released(state, e),
@@ -93,7 +108,7 @@ pub(super) fn fold(state: &mut State, event: &Event) {
     }
 }
 
-/// What was just allowed may cover what is still being asked about.
+/// What was just allowed may cover what is still being asked about, and what can be looked at is part of what is asked.
 fn judge_open_anew(state: &mut State) {
     let step = state.turn.as_mut().and_then(|turn| turn.step.as_mut());
     for call in step.into_iter().flat_map(|step| &mut step.calls) {
@@ -239,8 +254,11 @@ fn fingerprint(step: &Step) -> Digest {
 }
 
 fn context_note(state: &mut State, e: &ContextNote) {
-    if e.topic == "environment" {
-        state.environment = Some(Digest::of(e.text.as_bytes()));
+    let digest = Some(Digest::of(e.text.as_bytes()));
+    match e.topic.as_str() {
+        "environment" => state.environment = digest,
+        "added_folders" => state.told_added = digest,
+        _ => {}
     }
 }
 

@@ -4,12 +4,14 @@
 //! this state knows what to do next. `fold` never fails (it is given events that passed `check`); `check` never
 //! changes anything. Invariant: fold is deterministic, so two folds of one log are equal.
 
+mod added;
 mod check;
 mod fold;
 #[cfg(test)]
 mod tests;
 mod types;
 
+pub use added::{Added, MOST_ADDED, Unfit};
 pub use check::Violation;
 pub use types::*;
 

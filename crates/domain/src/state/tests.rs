@@ -456,6 +456,64 @@ fn a_grant_is_given_once_and_revoked_once() {
 }
 
 #[test]
+fn an_added_folder_has_nothing_in_common_with_another() {
+    let added = |n, path: &str| FolderAdded {
+        folder: crate::ids::FolderId::from_bits(n),
+        path: path.into(),
+        name: "Invoices".into(),
+        identity: FolderIdentity { device: 1, inode: 2 },
+    };
+    let removed = |n| FolderRemoved { folder: crate::ids::FolderId::from_bits(n) };
+    // The session's own is /folder.
+    for path in ["/folder", "/folder/", "/folder/deeper", "/", "\\folder\\x"] {
+        check(&Log::created(), added(1, path), Err("folder/apart"));
+    }
+    check(&Log::created(), added(1, ""), Err("folder/named"));
+    check(&Log::created(), FolderAdded { name: " ".into(), ..added(1, "/other") }, Err("folder/named"));
+    check(&Log::created(), removed(1), Err("folder/known"));
+    let one = with(Log::created(), |log| log.lawful(added(1, "/home/invoices")));
+    check(&one, added(1, "/elsewhere"), Err("folder/unique"));
+    for path in ["/home/invoices", "/home/invoices/2025", "/home"] {
+        check(&one, added(2, path), Err("folder/apart"));
+    }
+    // Alike in letters and not in parts.
+    check(&one, added(2, "/home/invoices-2025"), Ok(()));
+    check(&one, added(2, "/folder2"), Ok(()));
+    let none = with(one, |log| log.lawful(removed(1)));
+    assert!(none.state.added.is_empty());
+    check(&none, removed(1), Err("folder/known"));
+    check(&none, added(2, "/home"), Ok(()));
+    let full = with(none, |log| {
+        (0..crate::state::MOST_ADDED).for_each(|n| log.lawful(added(n as u128 + 9, &format!("/{n}"))));
+    });
+    check(&full, added(1, "/one more"), Err("folder/count"));
+}
+
+#[test]
+fn what_is_asked_is_asked_anew_when_a_folder_is_added_or_removed() {
+    let asking = with(Log::answered(1), |log| {
+        log.lawful(decided(1, ask()));
+        log.lawful(asked(1, 1));
+    });
+    let folder = crate::ids::FolderId::from_bits(1);
+    let added = FolderAdded {
+        folder: folder.clone(),
+        path: "/invoices".into(),
+        name: "Invoices".into(),
+        identity: FolderIdentity { device: 1, inode: 2 },
+    };
+    let decision = |log: &Log| log.state.call(&call(1)).and_then(|call| call.decision.clone());
+    assert!(decision(&asking).is_some());
+    let with_it = with(asking, |log| log.lawful(added.clone()));
+    assert!(decision(&with_it).is_none());
+    let without = with(with_it, |log| {
+        log.lawful(decided(1, ask()));
+        log.lawful(FolderRemoved { folder });
+    });
+    assert!(decision(&without).is_none());
+}
+
+#[test]
 fn a_stopped_call_that_never_started_changed_nothing() {
     let effect = crate::call::Effect {
         path: "a".into(),

@@ -12,11 +12,12 @@ use crate::ids::{
     TurnId,
 };
 use crate::model::{ModelSnapshot, StopReason, Usage};
+use crate::state::added::Added;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 7;
+pub const STATE_VERSION: u32 = 8;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
@@ -65,6 +66,10 @@ pub struct State {
     pub seen: BTreeMap<String, Digest>,
     /// The last environment note, by digest: it is given again only when it changed.
     pub environment: Option<Digest>,
+    /// Other folders the person lets it look at.
+    pub added: BTreeMap<FolderId, Added>,
+    /// The last note about added folders, by digest: it is given again only when it changed.
+    pub told_added: Option<Digest>,
     /// Changes that are being taken back.
     pub restoring: Option<Restoring>,
     /// What the person allowed for the rest of the session.

@@ -7,11 +7,12 @@ use super::{Decision, Env};
 use domain::call::{Grant, Mode};
 use domain::digest::Digest;
 use domain::event::{
-    ApprovalExpired, ApprovalGranted, ApprovalRefused, CallResolved, CancelBy, Draft, GrantGiven,
-    GrantRevoked, InboxCancelled, InboxPosted, ModelChoice, Origin, QuestionAnswered, Resolution,
-    SessionCreated, SessionMode, SessionModel, SessionRenamed, Target, ToolDenied, ToolOutcome, TurnCancel,
+    ApprovalExpired, ApprovalGranted, ApprovalRefused, CallResolved, CancelBy, Draft, FolderAdded,
+    FolderIdentity, GrantGiven, GrantRevoked, InboxCancelled, InboxPosted, ModelChoice, Origin,
+    QuestionAnswered, Resolution, SessionCreated, SessionMode, SessionModel, SessionRenamed, Target,
+    ToolDenied, ToolOutcome, TurnCancel,
 };
-use domain::ids::{ApprovalId, CallId, CommandId, GrantId, MessageId, QuestionId};
+use domain::ids::{ApprovalId, CallId, CommandId, FolderId, GrantId, MessageId, QuestionId};
 use domain::state::{ApprovalState, MOST_GRANTS, State};
 
 /// What may be asked.
@@ -74,6 +75,17 @@ pub enum Command {
     Restore(super::Restore),
     /// Take such a permission back.
     Revoke(GrantId),
+    /// Let the session look at another folder: one that was looked at just now.
+    AddFolder {
+        /// Its path, links resolved.
+        path: String,
+        /// Its name.
+        name: String,
+        /// Which folder it is.
+        identity: FolderIdentity,
+    },
+    /// Take that back.
+    RemoveFolder(FolderId),
 }
 
 /// What a command recorded.
@@ -128,6 +140,11 @@ pub fn command(state: &State, command: Command, env: &Env<'_>) -> Taken {
         Command::Rename(title) => rename(&title),
         Command::Restore(restore) => super::restore::command(state, restore, env),
         Command::Revoke(grant) => revoke(state, grant),
+        Command::AddFolder { path, name, identity } => {
+            let folder = FolderId::new(env.ids);
+            super::added::add(state, FolderAdded { folder, path, name, identity })
+        }
+        Command::RemoveFolder(folder) => super::added::remove(state, folder),
     }
 }
 

@@ -10,7 +10,7 @@ use domain::event::{
     ApprovalExpired, ApprovalRefused, ApprovalRequested, Changed, Draft, Event, Fact, PlanReplaced,
     QuestionAsked, Recorded, ToolDecision, ToolDenied, ToolOutcome, ToolResult, ToolStart,
 };
-use domain::ids::{ApprovalId, CallId, GrantId, QuestionId, StepId};
+use domain::ids::{ApprovalId, CallId, FolderId, GrantId, QuestionId, StepId};
 use domain::state::{ApprovalState, Call, CallPhase, State};
 use std::collections::BTreeMap;
 use tools::Interaction;
@@ -31,6 +31,8 @@ pub struct Judgement {
     pub mode: Mode,
     /// The session's grants it was made under.
     pub grants: Vec<GrantId>,
+    /// The added folders it was made with.
+    pub added: Vec<FolderId>,
     /// The policy's word.
     pub verdict: Verdict,
     /// What the call would touch.
@@ -65,7 +67,7 @@ pub(super) fn judged(state: &State, step: &StepId, calls: Vec<Judged>, env: &Env
     let mut barrier = false;
     for Judged { call, result } in calls {
         let fits = scratch.state.call(&call).is_some_and(|open| open.phase == CallPhase::Proposed);
-        // One made under another mode or other permissions says nothing; the call is judged again.
+        // One made under another mode, other permissions or other folders says nothing; the call is judged again.
         let stale = matches!(&result, Ok(judgement) if !is_current(&scratch.state, judgement));
         if fits && !stale {
             barrier |= one(&mut scratch, &call, result, env);
@@ -76,7 +78,9 @@ pub(super) fn judged(state: &State, step: &StepId, calls: Vec<Judged>, env: &Env
 
 fn is_current(state: &State, judgement: &Judgement) -> bool {
     let mode = state.session.as_ref().map(|session| session.mode);
-    mode == Some(judgement.mode) && state.grants.keys().eq(&judgement.grants)
+    mode == Some(judgement.mode)
+        && state.grants.keys().eq(&judgement.grants)
+        && state.added.keys().eq(&judgement.added)
 }
 
 /// Decides on one call; true when something with effects starts.

@@ -4,6 +4,7 @@
 //! names the operations that should be under way; [`recover`] closes what a dead process left open. Invariant: none of
 //! them remembers anything, so a process that starts with this state goes on exactly here.
 
+mod added;
 mod answer;
 mod cancel;
 mod claim;

@@ -258,6 +258,7 @@ fn judgement(verdict: Verdict, shown: &[u8], cleared: bool) -> Judgement {
         act: Act::Run,
         can_touch: vec![".".into()],
         cannot_touch: Vec::new(),
+        added: Vec::new(),
         reach: Vec::new(),
         undo: Undo::No,
         risk: 2,
@@ -267,6 +268,7 @@ fn judgement(verdict: Verdict, shown: &[u8], cleared: bool) -> Judgement {
         proposed: None,
     };
     Judgement {
+        added: Vec::new(),
         mode: domain::call::Mode::Ask,
         grants: Vec::new(),
         verdict,

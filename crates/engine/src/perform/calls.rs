@@ -150,6 +150,7 @@ fn one(
     let judgement = crate::decide::Judgement {
         mode,
         grants: state.grants.keys().cloned().collect(),
+        added: state.added.keys().cloned().collect(),
         verdict,
         facts_digest: tools::clear::facts_digest(&surveyed.facts),
         semantics: surveyed.semantics,
@@ -351,6 +352,7 @@ fn ctx(
     })?;
     Ok(Ctx {
         place: Arc::new(place),
+        added: Arc::new(shared.added(state)),
         blobs: Arc::new(blobs(shared)),
         launcher: Arc::clone(&shared.ports.launcher),
         bin: shared.ports.bin.clone(),

@@ -92,6 +92,15 @@ impl Client {
         self.ask(Request::OpenFolder { path }).await.and_then(typed)
     }
 
+    /// Lets a session look at the folder the person named.
+    ///
+    /// # Errors
+    /// When no session may look at it, or this one may not or can already.
+    pub async fn add_folder(&self, session: &str, path: &Path) -> Result<(), ApiError> {
+        let path = path.to_string_lossy().into_owned();
+        self.ask(Request::AddFolder { session: session.to_owned(), path }).await.map(drop)
+    }
+
     /// Listens to a topic.
     ///
     /// # Errors

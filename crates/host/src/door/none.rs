@@ -55,6 +55,14 @@ impl Client {
     ///
     /// # Errors
     /// Always.
+    pub async fn add_folder(&self, _: &str, _: &Path) -> Result<(), ApiError> {
+        Err(DoorError::NotHere.to_api())
+    }
+
+    /// Unreachable without a client.
+    ///
+    /// # Errors
+    /// Always.
     pub async fn subscribe(&self, _: Topic) -> Result<mpsc::Receiver<Notification>, ApiError> {
         Err(DoorError::NotHere.to_api())
     }

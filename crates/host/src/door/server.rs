@@ -243,6 +243,10 @@ impl Visit {
                     .and_then(|folder| value(&folder));
                 self.say(&Said::answer(id, folder)).await
             }
+            Request::AddFolder { session, path } => {
+                let added = self.inside.room.add_folder(&session, Path::new(&path)).await;
+                self.say(&Said::answer(id, added.map(|()| Value::Null))).await
+            }
             Request::Subscribe { topic } => {
                 let source = self.inside.room.subscribe(topic).await;
                 let items =

@@ -33,6 +33,13 @@ pub enum Request {
         /// Its path.
         path: String,
     },
+    /// Let a session look at another folder. Answer: nothing.
+    AddFolder {
+        /// The session.
+        session: String,
+        /// The folder's path.
+        path: String,
+    },
     /// Listen to a topic. Answer: the subscription's number.
     Subscribe {
         /// The topic.

@@ -236,6 +236,7 @@ fn facts() -> Facts {
         act: Act::Run,
         can_touch: vec![".".into()],
         cannot_touch: vec![],
+        added: Vec::new(),
         reach: Vec::new(),
         undo: Undo::No,
         risk: 2,

@@ -129,6 +129,7 @@ impl Change {
             exact,
             can_touch,
             cannot_touch: outside.into_iter().chain(["network"]).map(str::to_owned).collect(),
+            added: Vec::new(),
             reach: Vec::new(),
             undo: Undo::Yes,
             risk,

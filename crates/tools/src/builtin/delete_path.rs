@@ -92,6 +92,7 @@ struct Part {
 impl Doomed {
     fn find(args: &Args, ctx: &Ctx) -> Result<Self, ToolError> {
         // The last part isn't followed: a link is deleted, not what it leads to.
+        ctx.not_added(&args.path)?;
         let written = ctx.place.resolve(&args.path)?;
         let path = ctx.place.reach(written.parent().as_str())?.real.join(written.name());
         let path = ctx.place.resolve(path.as_str())?;
@@ -193,6 +194,7 @@ impl Doomed {
             exact: path.clone(),
             can_touch: std::iter::once(path.clone()).chain(self.protected_inside()).collect(),
             cannot_touch: vec!["outside_folder".to_owned(), "network".to_owned()],
+            added: Vec::new(),
             reach: Vec::new(),
             undo: if whole { Undo::Yes } else { Undo::Partly },
             risk: if self.kind == Kind::Folder || is_protected(&path) { 3 } else { 2 },

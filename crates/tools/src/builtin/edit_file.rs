@@ -97,7 +97,7 @@ impl Tool for EditFile {
 }
 
 fn plan(args: &Args, ctx: &Ctx) -> Result<Change, ToolError> {
-    let reached = ctx.place.reach(&args.path)?;
+    let reached = ctx.own(&args.path)?;
     let target = Target::find(&ctx.place, &reached, ctx.limits.file_bytes)?;
     let Some(current) = &target.current else {
         let missing = std::io::ErrorKind::NotFound.into();

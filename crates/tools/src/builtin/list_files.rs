@@ -4,6 +4,7 @@
 //! out; a list never looks complete when it isn't.
 
 use super::{blocking, near, object, reads};
+use crate::added::Spot;
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::place::Reached;
@@ -48,9 +49,9 @@ impl Tool for ListFiles {
     }
 
     fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
-        let reached = ctx.place.reach(call.typed::<Args>()?.path.as_deref().unwrap_or("."))?;
-        let exact = reached.path.to_string();
-        Ok(reads(&reached, exact))
+        let spot = ctx.spot(call.typed::<Args>()?.path.as_deref().unwrap_or("."))?;
+        let exact = spot.said();
+        Ok(reads(&spot, exact))
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
@@ -60,17 +61,17 @@ impl Tool for ListFiles {
 }
 
 fn list(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
-    let Reached { path, real: start } = ctx.place.reach(args.path.as_deref().unwrap_or("."))?;
-    let meta =
-        ctx.place.metadata(&start).map_err(|error| near::not_found(&ctx.place, "list", &path, &error))?;
+    let spot = ctx.spot(args.path.as_deref().unwrap_or("."))?;
+    let Spot { place, reached: Reached { path, real: start } } = &spot;
+    let meta = place.metadata(start).map_err(|error| near::not_found(place, "list", path, &error))?;
     if !meta.is_dir() {
-        let message = format!("{} is a file, not a folder", crate::path::shown(path.as_str()));
+        let message = format!("{} is a file, not a folder", crate::path::shown(&spot.said()));
         return Err(failed("file/not_folder", message, "Use read_file to read it.").into());
     }
     let most = ctx.limits.list_entries;
     let mut shown: Vec<String> = Vec::new();
     let mut more = 0usize;
-    let left_out = walk(&ctx.place, &start, ctx.limits.walk_entries, &ctx.cancel, |entry, _| {
+    let left_out = walk(place, start, ctx.limits.walk_entries, &ctx.cancel, |entry, _| {
         if shown.len() < most {
             let end = match entry.kind {
                 Kind::Folder => "/",
@@ -78,13 +79,13 @@ fn list(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
                 Kind::Other => " (not a file)",
                 Kind::File => "",
             };
-            shown.push(format!("{}{end}", entry.path));
+            shown.push(format!("{}{end}", place.say(&entry.path)));
         } else {
             more += 1;
         }
         Next::Go
     });
-    let left_out = left_out.map_err(|error| crate::place::io_failed("list", &start, &error))?;
+    let left_out = left_out.map_err(|error| crate::place::io_failed("list", place.say(start), &error))?;
     if ctx.cancel.is_cancelled() {
         return Err(Trouble::Stopped(Raw::default()));
     }

@@ -4,8 +4,8 @@
 //! Invariant: each declares its arguments once as a schema and once as a struct that refuses unknown fields, side by
 //! side in its file, and a test holds the two together.
 
+use crate::added::Spot;
 use crate::call::Surveyed;
-use crate::place::Reached;
 use crate::tool::{Ctx, Raw, Tool, Trouble, failed};
 use domain::call::{Act, Facts, Semantics, Undo};
 use futures_util::future::{BoxFuture, FutureExt};
@@ -52,17 +52,19 @@ fn object(properties: Value, required: &[&str]) -> Value {
 }
 
 /// Facts of a call that only reads a path.
-fn reads(reached: &Reached, exact: String) -> Surveyed {
+fn reads(spot: &Spot, exact: String) -> Surveyed {
+    let outside = spot.added().is_none().then_some("outside_folder");
     Surveyed {
         facts: Facts {
             act: Act::Read,
-            can_touch: reached.names(),
-            cannot_touch: ["outside_folder", "network", "writing"].map(str::to_owned).to_vec(),
+            can_touch: spot.names(),
+            cannot_touch: outside.into_iter().chain(["network", "writing"]).map(str::to_owned).collect(),
+            added: spot.added().map(str::to_owned).into_iter().collect(),
             reach: Vec::new(),
             undo: Undo::Yes,
             risk: 1,
             exact,
-            words: BTreeMap::from([("path".to_owned(), reached.path.to_string())]),
+            words: BTreeMap::from([("path".to_owned(), spot.said())]),
             depends_on: BTreeMap::new(),
             proposed: None,
         },

@@ -18,13 +18,13 @@ const MAX_ENTRIES: usize = 2_000;
 
 /// "No such file", with the near names of that folder.
 pub(crate) fn not_found(place: &Place, doing: &str, path: &RelPath, error: &io::Error) -> ToolError {
-    let mut failed = io_failed(doing, path, error);
+    let mut failed = io_failed(doing, place.say(path), error);
     if failed.code != "file/not_found" {
         return failed;
     }
     let near = near_names(place, path);
     if !near.is_empty() {
-        let names: Vec<String> = near.iter().map(|near| shown(near.as_str())).collect();
+        let names: Vec<String> = near.iter().map(|near| shown(&place.say(near))).collect();
         failed.suggestion = Some(format!("Did you mean {}?", names.join(" or ")));
     }
     failed

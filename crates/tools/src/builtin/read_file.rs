@@ -4,6 +4,7 @@
 //! model, and a cut result says how much is missing and how to get it.
 
 use super::{blocking, near, object, reads};
+use crate::added::Spot;
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::limits::Limits;
@@ -52,9 +53,9 @@ impl Tool for ReadFile {
     }
 
     fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
-        let reached = ctx.place.reach(&call.typed::<Args>()?.path)?;
-        let exact = reached.path.to_string();
-        Ok(reads(&reached, exact))
+        let spot = ctx.spot(&call.typed::<Args>()?.path)?;
+        let exact = spot.said();
+        Ok(reads(&spot, exact))
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
@@ -64,18 +65,19 @@ impl Tool for ReadFile {
 }
 
 fn read(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
-    let reached = ctx.place.reach(&args.path)?;
-    let Reached { path, real } = &reached;
-    ctx.place.metadata(real).map_err(|error| near::not_found(&ctx.place, "read", path, &error))?;
-    let current = Current::read(&ctx.place, real, ctx.limits.file_bytes)?;
+    let spot = ctx.spot(&args.path)?;
+    let Spot { place, reached } = &spot;
+    let Reached { path, real } = reached;
+    place.metadata(real).map_err(|error| near::not_found(place, "read", path, &error))?;
+    let current = Current::read(place, real, ctx.limits.file_bytes)?;
     let text = Text::decode(&current.bytes)
-        .map_err(|binary| is_binary(path.as_str(), current.bytes.len(), binary))?;
+        .map_err(|binary| is_binary(&spot.said(), current.bytes.len(), binary))?;
     let mut part = Part::of(&text.body, args.offset.unwrap_or(1), args.limit, &ctx.limits)?;
     let notes = notes(&part, &text);
     // Shown with plain line breaks: edit_file matches without regard to their kind and keeps each as it is.
     part.text = part.text.replace("\r\n", "\n");
     let value = json!({
-        "path": path.as_str(), "bytes": current.bytes.len(), "lines": part.total, "encoding": text.encoding(),
+        "path": spot.said(), "bytes": current.bytes.len(), "lines": part.total, "encoding": text.encoding(),
         "from_line": part.from, "to_line": part.to, "complete": part.is_whole(),
     });
     let text = match (part.text.is_empty(), notes.is_empty()) {
@@ -83,7 +85,9 @@ fn read(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
         (false, true) => part.text,
         (false, false) => format!("{}\n[{notes}]", part.text.trim_end_matches('\n')),
     };
-    let seen = reached.names().into_iter().map(|name| (name, current.digest)).collect();
+    // What is only looked at can't be changed from a stale state, and no document applies to it.
+    let own = spot.added().is_none();
+    let seen = reached.names().into_iter().filter(|_| own).map(|name| (name, current.digest)).collect();
     Ok(Raw { value, text, seen, ..Raw::default() })
 }
 

@@ -7,12 +7,13 @@
 use super::{blocking, object};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
-use crate::command::{Harmless, Summary, harmless, read, summary};
+use crate::command::{Harmless, Summary, harmless, named_folders, read, summary};
 use crate::launch::{Ended, Exit, Hold, Order, Reach, Running};
 use crate::limits::{COMMAND_TEXT_BYTES, Limits};
 use crate::network::Outcome;
 use crate::network::{Hosts, NotASite, Site};
 use crate::path::{find_secrets, is_secret, protected_from_commands};
+use crate::place::Place;
 use crate::policy::{Cage, SECRETS, WRITING, only_looks};
 use crate::shell::dialect;
 use crate::shell::env::scrubbed;
@@ -102,11 +103,20 @@ impl Tool for RunCommand {
         let reach = sites(&args.sites, ctx)?;
         let cage = ctx.launcher.cage();
         let reading = read(&args.command, dialect());
-        let seen = summary(&reading);
+        let added = ctx.added_paths();
+        let named = named_folders(&reading, &added);
+        let seen = summary(&reading, &added);
         let secrets = secrets_named(&seen);
         let looks = reach.is_empty()
             && secrets.is_empty()
-            && harmless(&reading).is_some_and(|one| free(one, cage, ctx));
+            && harmless(&reading, &added).is_some_and(|one| free(one, cage, &named, ctx));
+        let added = match cage {
+            // What isn't held isn't kept from anything.
+            Cage::None => Vec::new(),
+            // It sees no more than it names: the rest couldn't be looked through for secrets either.
+            Cage::Full | Cage::Partial if looks => named,
+            Cage::Full | Cage::Partial => added,
+        };
         let mut cannot_touch = held_back(cage);
         if looks {
             cannot_touch.push(WRITING);
@@ -123,6 +133,7 @@ impl Tool for RunCommand {
             act: Act::Run,
             can_touch: if looks { Vec::new() } else { vec![".".to_owned()] },
             cannot_touch: cannot_touch.into_iter().map(str::to_owned).collect(),
+            added,
             reach,
             undo: if looks { Undo::Yes } else { Undo::No },
             risk: if looks { 1 } else { 2 + u8::from(grave) },
@@ -146,12 +157,13 @@ impl Tool for RunCommand {
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
         let (args, hold, reach) = (call.call().typed::<Args>(), call.hold(), reach(call.facts()));
         let seen_by = if call.is_approved() { SeenBy::Person } else { SeenBy::Nobody };
-        let looks = only_looks(call.facts());
+        let (looks, added) = (only_looks(call.facts()), call.facts().added.clone());
         blocking(ctx, move |ctx| {
-            let mut order = order(&args?.command, hold, reach?, seen_by, &ctx);
-            if looks {
-                order.hide.extend(all_secrets(&ctx)?);
-            }
+            let look = ctx.added_here(&added)?;
+            let secrets = if looks { all_secrets(&look, &ctx)? } else { Vec::new() };
+            let look = look.into_iter().map(|(path, _)| path).collect();
+            let mut order = order(&args?.command, hold, reach?, seen_by, look, &ctx);
+            order.hide.extend(secrets);
             run(&order, &ctx)
         })
     }
@@ -162,10 +174,10 @@ fn named_files(command: &str, ctx: &Ctx) -> BTreeMap<String, Digest> {
     let words = command.split(|ch: char| ch.is_whitespace() || "\"'`;|&<>(){}=$,".contains(ch));
     let mut files = BTreeMap::new();
     for word in words.filter(|word| !word.is_empty()) {
-        let Ok(path) = ctx.place.resolve(word) else { continue };
-        let small = ctx.place.metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() <= FILE_BYTES);
-        if let Some(Ok(current)) = small.then(|| crate::save::Current::read(&ctx.place, &path, FILE_BYTES)) {
-            files.insert(path.to_string(), current.digest);
+        let Ok((place, path)) = ctx.find(word) else { continue };
+        let small = place.metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() <= FILE_BYTES);
+        if let Some(Ok(current)) = small.then(|| crate::save::Current::read(&place, &path, FILE_BYTES)) {
+            files.insert(place.say(&path), current.digest);
         }
         if files.len() >= MAX_FILES {
             break;
@@ -190,8 +202,12 @@ fn secrets_named(seen: &Summary) -> Vec<String> {
 
 /// May a command that only looks run unasked here? Secret files are hidden from it, so the cage must be able to hide; what a
 /// repository remembers of them can't be hidden, so where there are any, git is asked about.
-fn free(harmless: Harmless, cage: Cage, ctx: &Ctx) -> bool {
-    match (cage, find_secrets(ctx.place.dir())) {
+fn free(harmless: Harmless, cage: Cage, added: &[String], ctx: &Ctx) -> bool {
+    let Ok(added) = ctx.added_here(added) else { return false };
+    let dirs = std::iter::once(&ctx.place).chain(added.iter().map(|(_, place)| place));
+    // One that can't be looked through makes the whole unknown.
+    let secrets: Option<Vec<Vec<String>>> = dirs.map(|place| find_secrets(place.dir())).collect();
+    match (cage, secrets.map(|lists| lists.concat())) {
         (Cage::None, _) | (_, None) => false,
         (Cage::Full, Some(secrets)) => secrets.is_empty() || !harmless.obeys_repository,
         (Cage::Partial, Some(secrets)) => secrets.is_empty(),
@@ -199,11 +215,16 @@ fn free(harmless: Harmless, cage: Cage, ctx: &Ctx) -> bool {
 }
 
 /// The secret files there are now, for hiding them.
-fn all_secrets(ctx: &Ctx) -> Result<Vec<PathBuf>, ToolError> {
-    let found = find_secrets(ctx.place.dir()).ok_or_else(|| {
-        failed("command/not_started", "the folder couldn't be looked through for secret files", "Try again.")
-    })?;
-    Ok(found.into_iter().map(|path| ctx.place.path().join(path)).collect())
+fn all_secrets(added: &[(PathBuf, Arc<Place>)], ctx: &Ctx) -> Result<Vec<PathBuf>, ToolError> {
+    let mut all = Vec::new();
+    for place in std::iter::once(&ctx.place).chain(added.iter().map(|(_, place)| place)) {
+        let found = find_secrets(place.dir()).ok_or_else(|| {
+            let message = "the folder couldn't be looked through for secret files";
+            failed("command/not_started", message, "Try again.")
+        })?;
+        all.extend(found.into_iter().map(|path| place.path().join(path)));
+    }
+    Ok(all)
 }
 
 /// The sites a call names, each in its one spelling.
@@ -277,7 +298,7 @@ fn words_of(seen: &Summary) -> BTreeMap<String, String> {
     lists.chain(flags).collect()
 }
 
-fn order(command: &str, hold: Hold, reach: Reach, seen_by: SeenBy, ctx: &Ctx) -> Order {
+fn order(command: &str, hold: Hold, reach: Reach, seen_by: SeenBy, look: Vec<PathBuf>, ctx: &Ctx) -> Order {
     let (program, args) = shell(command);
     Order {
         program,
@@ -288,6 +309,7 @@ fn order(command: &str, hold: Hold, reach: Reach, seen_by: SeenBy, ctx: &Ctx) ->
             ctx.place.path(),
         ),
         folder: ctx.place.path().to_owned(),
+        look,
         hide: ctx.place.hide().to_vec(),
         keep: match seen_by {
             SeenBy::Person => Vec::new(),

@@ -5,6 +5,7 @@
 //! only when the call names it (so that whoever allows the call sees which), and a cut result says so.
 
 use super::{blocking, near, object, reads};
+use crate::added::Spot;
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::path::{RelPath, is_secret, shown};
@@ -68,9 +69,9 @@ impl Tool for SearchFiles {
 
     fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
         let args: Args = call.typed()?;
-        let reached = ctx.place.reach(args.path.as_deref().unwrap_or("."))?;
+        let spot = ctx.spot(args.path.as_deref().unwrap_or("."))?;
         Search::new(&args, ctx)?;
-        Ok(reads(&reached, call.arguments().to_owned()))
+        Ok(reads(&spot, call.arguments().to_owned()))
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
@@ -134,8 +135,8 @@ impl Search {
         glob.is_none_or(|glob| glob.is_match(path.as_str()) || glob.is_match(path.name()))
     }
 
-    /// Searches one file, which the call named like this where it did.
-    fn file(&mut self, path: &RelPath, dir: &Dir, names: &[String]) {
+    /// Searches one file, which is called so in hits, and which the call named like this where it did.
+    fn file(&mut self, path: &RelPath, said: &str, dir: &Dir, names: &[String]) {
         let mut bytes = Vec::new();
         let read = open_in(dir, path.name(), FollowSymlinks::No).and_then(|file| {
             let meta = file.metadata()?;
@@ -165,7 +166,7 @@ impl Search {
                 return Ok(false);
             }
             hits.push(format!(
-                "{path}:{number}: {}",
+                "{said}:{number}: {}",
                 bounded(line.trim_end_matches(['\n', '\r']), *hit_bytes)
             ));
             Ok(true)
@@ -187,28 +188,28 @@ fn bounded(line: &str, most: usize) -> String {
 }
 
 fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
-    let Reached { path, real: start } = ctx.place.reach(args.path.as_deref().unwrap_or("."))?;
-    let meta =
-        ctx.place.metadata(&start).map_err(|error| near::not_found(&ctx.place, "search", &path, &error))?;
+    let spot = ctx.spot(args.path.as_deref().unwrap_or("."))?;
+    let Spot { place, reached: Reached { path, real: start } } = &spot;
+    let meta = place.metadata(start).map_err(|error| near::not_found(place, "search", path, &error))?;
     let mut search = Search::new(args, ctx)?;
     let mut cut = false;
     if meta.is_dir() {
         let each = |entry: &Entry, dir: &Dir| {
             if entry.kind == Kind::File && search.wants(&entry.path) {
-                match is_secret(entry.path.as_str()) {
-                    true => search.secret.push(shown(entry.path.as_str())),
-                    false => search.file(&entry.path, dir, &[]),
+                let said = place.say(&entry.path);
+                match is_secret(&said) {
+                    true => search.secret.push(shown(&said)),
+                    false => search.file(&entry.path, &said, dir, &[]),
                 }
             }
             if search.more { Next::Stop } else { Next::Go }
         };
-        let left_out = walk(&ctx.place, &start, ctx.limits.walk_entries, &ctx.cancel, each);
-        cut = left_out.map_err(|error| crate::place::io_failed("search", &start, &error))?.cut;
+        let left_out = walk(place, start, ctx.limits.walk_entries, &ctx.cancel, each);
+        cut = left_out.map_err(|error| crate::place::io_failed("search", place.say(start), &error))?.cut;
     } else {
-        let dir =
-            ctx.place.parent_of(&start).map_err(|error| crate::place::io_failed("search", &path, &error))?;
-        let reached = Reached { path, real: start };
-        search.file(&reached.real, &dir, &reached.names());
+        let dir = place.parent_of(start);
+        let dir = dir.map_err(|error| crate::place::io_failed("search", spot.said(), &error))?;
+        search.file(start, &place.say(start), &dir, &spot.names());
     }
     if ctx.cancel.is_cancelled() {
         return Err(Trouble::Stopped(Raw::default()));
@@ -238,8 +239,9 @@ fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
             search.secret.len()
         ));
     }
+    let seen = if spot.added().is_none() { search.seen } else { BTreeMap::new() };
     let value = json!({
         "hits": search.hits, "complete": !search.more && !cut, "files": search.files, "skipped": search.skipped
     });
-    Ok(Raw { value, text, seen: search.seen, ..Raw::default() })
+    Ok(Raw { value, text, seen, ..Raw::default() })
 }

@@ -139,6 +139,7 @@ fn talk(call: &Checked) -> Surveyed {
             act: Act::Talk,
             can_touch: Vec::new(),
             cannot_touch: Vec::new(),
+            added: Vec::new(),
             reach: Vec::new(),
             undo: Undo::Yes,
             risk: 1,

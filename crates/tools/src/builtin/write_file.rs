@@ -59,7 +59,7 @@ impl Tool for WriteFile {
 }
 
 fn plan(args: &Args, ctx: &Ctx) -> Result<Change, ToolError> {
-    let reached = ctx.place.reach(&args.path)?;
+    let reached = ctx.own(&args.path)?;
     let target = Target::find(&ctx.place, &reached, ctx.limits.file_bytes)?;
     not_stale(ctx, &reached, &target)?;
     let old = target.current.as_ref().and_then(|current| Text::decode(&current.bytes).ok());

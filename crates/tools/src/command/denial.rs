@@ -65,7 +65,7 @@ fn one(simple: &Simple, pattern: &Pattern, program: &str) -> Grade {
     if name != program {
         // Programs that look take it for text; of any other we don't know that it isn't started.
         let looks =
-            table::entry(simple.program()).is_some() || special::looks(simple.program(), &[]).is_some();
+            table::entry(simple.program()).is_some() || special::looks(simple.program(), &[], &[]).is_some();
         let mentioned = || simple.args().iter().any(|arg| mentions(&pieces(arg), program));
         return if !looks && mentioned() { Grade::Perhaps } else { Grade::No };
     }

@@ -26,7 +26,7 @@ mod unwrap;
 mod tests;
 
 pub use denial::{Denial, denied_by};
-pub use harmless::{Harmless, harmless};
+pub use harmless::{Harmless, harmless, named_folders};
 pub use pattern::{Pattern, covers};
 pub use reading::{
     Assignment, Dialect, Doubt, Joint, Reading, Redirect, RedirectKind, Simple, Span, Via, Why,

@@ -80,7 +80,7 @@ const RISKY: [&str; 30] = [
 impl Pattern {
     /// What "always allow this kind" would mean for a command, or nothing when there is no such rule to offer.
     #[must_use]
-    pub fn of(simple: &Simple) -> Option<Self> {
+    pub fn of(simple: &Simple, added: &[String]) -> Option<Self> {
         let (name, argv) = (known_as(simple.program()), &simple.argv);
         if !is_plain(simple) || !may_be_ruled(simple) {
             return None;
@@ -99,7 +99,7 @@ impl Pattern {
             None => Self::Kind(argv.get(..1)?.to_vec()),
         };
         // A kind that wouldn't cover what it was made from helps nobody.
-        Some(if kind.fits(simple, &[]) { kind } else { exact })
+        Some(if kind.fits(simple, &[], added) { kind } else { exact })
     }
 
     /// A rule from the words of a person: `git push`. For denials; what it covers is decided when it is used.
@@ -118,7 +118,7 @@ impl Pattern {
     }
 
     /// Does it allow this command, with those before it on the line?
-    fn fits(&self, simple: &Simple, before: &[Simple]) -> bool {
+    fn fits(&self, simple: &Simple, before: &[Simple], added: &[String]) -> bool {
         if !is_plain(simple) || !may_be_ruled(simple) {
             return false;
         }
@@ -126,7 +126,9 @@ impl Pattern {
         match self {
             // In another folder the same words can name other files.
             Self::Exact(argv) => *argv == simple.argv && !moved,
-            Self::Kind(words) => simple.argv.starts_with(words) && !words.is_empty() && kind_is_safe(simple),
+            Self::Kind(words) => {
+                simple.argv.starts_with(words) && !words.is_empty() && kind_is_safe(simple, added)
+            }
         }
     }
 }
@@ -142,13 +144,13 @@ fn may_be_ruled(simple: &Simple) -> bool {
 }
 
 /// Is the command, by its own options, still of the kind that it seems to be?
-fn kind_is_safe(simple: &Simple) -> bool {
+fn kind_is_safe(simple: &Simple, added: &[String]) -> bool {
     let (program, args) = (simple.program(), simple.args());
     if is_exact_only(&known_as(program)) || program.contains('/') {
         return false;
     }
-    if table::entry(program).is_some() || special::looks(program, args).is_some() {
-        return harmless_one(simple, &[]).is_some();
+    if table::entry(program).is_some() || special::looks(program, args, added).is_some() {
+        return harmless_one(simple, &[], added).is_some();
     }
     if git::is_git(simple) && git::looks(args) {
         return true;
@@ -169,7 +171,7 @@ fn is_risky(program: &str, arg: &str) -> bool {
         None if lower.starts_with('-') => (lower.as_str(), ""),
         None => ("", lower.as_str()),
     };
-    if !value.is_empty() && !inside(value)
+    if !value.is_empty() && !inside(value, &[])
         || value.contains("::")
         || value.contains("://")
         || value.starts_with('@')
@@ -193,11 +195,12 @@ fn is_risky(program: &str, arg: &str) -> bool {
 
 /// Is every command of the line harmless or covered by a rule? An unclear one never is.
 #[must_use]
-pub fn covers(reading: &Reading, patterns: &[Pattern]) -> bool {
+pub fn covers(reading: &Reading, patterns: &[Pattern], added: &[String]) -> bool {
     let Reading::Understood(commands) = reading else { return false };
     let covered = |(at, simple): (usize, &Simple)| {
         let before = commands.get(..at).unwrap_or_default();
-        harmless_one(simple, before).is_some() || patterns.iter().any(|pattern| pattern.fits(simple, before))
+        harmless_one(simple, before, added).is_some()
+            || patterns.iter().any(|pattern| pattern.fits(simple, before, added))
     };
     !commands.is_empty() && commands.iter().enumerate().all(covered)
 }

@@ -6,6 +6,7 @@
 use super::harmless::inside;
 use super::look;
 use super::reading::{Dialect, Doubt, Joint, Reading, Simple, Span, Why, unclear};
+use crate::path::rest_below;
 use tree_sitter::{Node, Parser};
 
 /// Reads a text.
@@ -260,14 +261,15 @@ const CMDLETS: [Cmdlet; 10] = [
 ];
 
 /// Does the cmdlet only look?
-pub(super) fn looks(program: &str, args: &[String]) -> bool {
+pub(super) fn looks(program: &str, args: &[String], added: &[String]) -> bool {
     let name = program.to_ascii_lowercase();
     let Some(cmdlet) = CMDLETS.iter().find(|cmdlet| cmdlet.name == name) else { return false };
     // Drives, providers, streams and servers are written with a colon or two slashes.
-    let path = |word: &str| {
+    let own = |word: &str| {
         let word = word.replace('\\', "/");
-        !word.contains(':') && !word.starts_with('/') && inside(&word)
+        !word.contains(':') && !word.starts_with('/') && inside(&word, &[])
     };
+    let path = |word: &str| own(word) || added.iter().any(|base| rest_below(base, word).is_some_and(own));
     let mut words = 0;
     let mut pattern_named = false;
     let mut args = args.iter();

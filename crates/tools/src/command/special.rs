@@ -5,18 +5,18 @@
 use super::harmless::inside;
 
 /// Does the program only look? Nothing when it isn't one of these.
-pub(super) fn looks(program: &str, args: &[String]) -> Option<bool> {
+pub(super) fn looks(program: &str, args: &[String], added: &[String]) -> Option<bool> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     Some(match program {
-        "find" => find(&args),
-        "sed" => sed(&args),
-        "test" => test(&args),
-        "[" => args.split_last().is_some_and(|(last, rest)| *last == "]" && test(rest)),
+        "find" => find(&args, added),
+        "sed" => sed(&args, added),
+        "test" => test(&args, added),
+        "[" => args.split_last().is_some_and(|(last, rest)| *last == "]" && test(rest, added)),
         // Its first words can be options or text; neither does anything.
         "echo" => true,
         "printf" => printf(&args),
         "cd" => {
-            matches!(args.as_slice(), [path] if !path.starts_with('-') && !path.is_empty() && inside(path))
+            matches!(args.as_slice(), [path] if !path.starts_with('-') && !path.is_empty() && inside(path, added))
         }
         // What is left of it when nothing is started: where a program is.
         "command" => {
@@ -26,8 +26,8 @@ pub(super) fn looks(program: &str, args: &[String]) -> Option<bool> {
     })
 }
 
-/// Tests and printing alone, below paths in the folder.
-fn find(args: &[&str]) -> bool {
+/// Tests and printing alone, below paths in the folder or an added one.
+fn find(args: &[&str], added: &[String]) -> bool {
     const ALONE: [&str; 26] = [
         "!",
         "-not",
@@ -89,7 +89,7 @@ fn find(args: &[&str]) -> bool {
     while args.next_if(|arg| matches!(*arg, "-H" | "-L" | "-P")).is_some() {}
     while let Some(path) = args.next_if(|arg| !arg.starts_with('-') && !matches!(*arg, "!" | "(" | ")" | ","))
     {
-        if !inside(path) {
+        if !inside(path, added) {
             return false;
         }
     }
@@ -103,7 +103,7 @@ fn find(args: &[&str]) -> bool {
 }
 
 /// `-n` and one printing script of addresses: `5p`, `1,20p`, `$p`, `/word/p`, `=`, or `5q` without `-n`.
-fn sed(args: &[&str]) -> bool {
+fn sed(args: &[&str], added: &[String]) -> bool {
     let (quiet, rest) = match args {
         ["-n", rest @ ..] => (true, rest),
         rest => (false, rest),
@@ -116,7 +116,7 @@ fn sed(args: &[&str]) -> bool {
             .strip_suffix('q')
             .is_some_and(|at| !at.is_empty() && at.bytes().all(|b| b.is_ascii_digit())),
     };
-    known && paths.iter().all(|path| !path.starts_with('-') && inside(path))
+    known && paths.iter().all(|path| !path.starts_with('-') && inside(path, added))
 }
 
 /// No address, one, or two: numbers, `$`, and words between slashes without any sign.
@@ -136,19 +136,19 @@ fn addresses(text: &str) -> bool {
 }
 
 /// Files and strings compared. Not `-v`, `-R` and numbers: a name in them can hold an index that is evaluated.
-fn test(args: &[&str]) -> bool {
+fn test(args: &[&str], added: &[String]) -> bool {
     const FILE: [&str; 12] = ["-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-p", "-S", "-O"];
     match args {
         [] => true,
-        ["!", rest @ ..] if rest.len() < 4 => test(rest),
+        ["!", rest @ ..] if rest.len() < 4 => test(rest, added),
         [one] => !one.starts_with('-'),
-        [sign, path] if FILE.contains(sign) => inside(path) && !path.starts_with('-'),
+        [sign, path] if FILE.contains(sign) => inside(path, added) && !path.starts_with('-'),
         ["-n" | "-z", text] => !text.starts_with('-'),
         [left, "=" | "==" | "!=", right] => {
             ![left, right].iter().any(|text| text.starts_with(['-', '(', '!']))
         }
         [left, "-nt" | "-ot" | "-ef", right] => {
-            [left, right].iter().all(|path| inside(path) && !path.starts_with(['-', '(', '!']))
+            [left, right].iter().all(|path| inside(path, added) && !path.starts_with(['-', '(', '!']))
         }
         _ => false,
     }

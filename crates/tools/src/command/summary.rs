@@ -33,22 +33,22 @@ pub struct Summary {
     pub publishes: bool,
     /// It runs text or a script whose effect isn't read.
     pub interprets: bool,
-    /// It names things outside the folder.
+    /// It names things outside the folder and the added ones.
     pub outside: bool,
 }
 
-/// The facts of a reading.
+/// The facts of a reading; `added` are folders beside the session's own that may be looked at.
 #[must_use]
-pub fn summary(reading: &Reading) -> Summary {
+pub fn summary(reading: &Reading, added: &[String]) -> Summary {
     let mut out = Summary::default();
     match reading {
         Reading::Unclear { why, .. } => out.doubts = why.clone(),
-        Reading::Understood(commands) => commands.iter().for_each(|simple| add(&mut out, simple)),
+        Reading::Understood(commands) => commands.iter().for_each(|simple| add(&mut out, simple, added)),
     }
     out
 }
 
-fn add(out: &mut Summary, simple: &Simple) {
+fn add(out: &mut Summary, simple: &Simple, added: &[String]) {
     let name = known_as(simple.program());
     for via in &simple.via {
         push(&mut out.via, &via.program);
@@ -57,22 +57,22 @@ fn add(out: &mut Summary, simple: &Simple) {
         push(&mut out.variables, &assignment.name);
     }
     if simple.program().contains('/') {
-        file(out, simple.program());
+        file(out, simple.program(), added);
     }
     for redirect in simple.redirects.iter().filter(|redirect| !redirect.is_idle()) {
-        file(out, &redirect.target);
+        file(out, &redirect.target, added);
         if matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append) {
             push(&mut out.writes, &redirect.target);
         }
     }
-    hosts_and_files(out, &name, simple.args());
+    hosts_and_files(out, &name, simple.args(), added);
     out.deletes |= deletes(&simple.argv);
     out.publishes |= publishes(&simple.argv);
     out.interprets |= is_interpreter(&name);
     push(&mut out.programs, &name);
 }
 
-fn hosts_and_files(out: &mut Summary, name: &str, args: &[String]) {
+fn hosts_and_files(out: &mut Summary, name: &str, args: &[String], added: &[String]) {
     let mut talks =
         matches!(name, "ssh" | "sftp" | "ping" | "dig" | "host" | "nslookup" | "nc" | "ncat" | "telnet");
     let copies = matches!(name, "scp" | "rsync");
@@ -90,7 +90,7 @@ fn hosts_and_files(out: &mut Summary, name: &str, args: &[String]) {
             push(&mut out.hosts, arg.rsplit('@').next().unwrap_or(arg));
             talks = false;
         } else if !matches!(name, "echo" | "printf") && !value.starts_with('-') && names_file(value) {
-            file(out, value);
+            file(out, value, added);
         }
     }
 }
@@ -101,12 +101,12 @@ fn push(list: &mut Vec<String>, word: &str) {
     }
 }
 
-fn file(out: &mut Summary, path: &str) {
+fn file(out: &mut Summary, path: &str, added: &[String]) {
     push(&mut out.files, path);
     if is_protected(path.trim_end_matches('/')) {
         push(&mut out.protected, path);
     }
-    out.outside |= !super::harmless::inside(path);
+    out.outside |= !super::harmless::inside(path, added);
 }
 
 /// Does a word look like a path? Words without a dot or a slash are taken for one when they can only be a bad guess.

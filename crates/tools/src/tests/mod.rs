@@ -3,6 +3,7 @@
 //! Each file proves rows of one part of the case lists; the rig stands for engine and host: a temporary folder, blobs in
 //! memory, the real cage. Tests are named after the rows they prove.
 
+mod added;
 mod network;
 mod odd;
 mod paths;

@@ -22,6 +22,7 @@ fn run(script: &str) -> (String, Vec<(String, Outcome)>, Vec<String>) {
         args: vec!["-c".to_owned(), format!("exec 2>&1; {script}")],
         env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
         folder: rig.ctx.place.path().to_owned(),
+        look: Vec::new(),
         hide: Vec::new(),
         keep: Vec::new(),
         reach: Reach::Hosts(
@@ -138,6 +139,7 @@ fn r_pol_08_protected_names_that_a_command_makes_are_told() {
             "mkdir -p .vscode; echo x > AGENTS.md; echo x > CLAUDE.md; echo x > free".to_owned(),
         ],
         env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
+        look: Vec::new(),
         hide: Vec::new(),
         keep: ["CLAUDE.md", "AGENTS.md", ".vscode", ".git/hooks"].map(|name| folder.join(name)).to_vec(),
         folder,

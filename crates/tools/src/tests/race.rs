@@ -4,6 +4,8 @@
 #![cfg(unix)]
 
 use super::rig::Rig;
+use crate::AddedPlace;
+use crate::added::{Walls, look};
 use crate::revision::{Bounds, Force, Index, changes, inverse, reachable, restore, take};
 use crate::tool::Bin;
 use domain::call::Effect;
@@ -11,6 +13,7 @@ use domain::digest::Digest;
 use flipping::Flipper;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Rounds of each change.
@@ -150,6 +153,52 @@ fn a36_folders_and_files_that_become_links_let_nothing_out() {
     println!("{} calls, {flips} swaps: {done} done, {refused} refused, 0 escapes", rounds());
     assert!(
         flips > 100 && done > 50 && refused > 50,
+        "both sides were met: {flips} flips, {done} done, {refused} refused"
+    );
+}
+
+/// What is only looked at: the same swaps inside an added folder, and by its whole path.
+#[test]
+fn a36_links_in_an_added_folder_let_nothing_out() {
+    // Not in memory: what lies there belongs to the system and can't be added.
+    let mut rig = Rig::new();
+    let base = rig.outside.path().canonicalize().unwrap();
+    let (added, out) = (base.join("added"), base.join("out"));
+    std::fs::create_dir_all(added.join("d")).unwrap();
+    std::fs::create_dir(&out).unwrap();
+    std::fs::write(added.join("d/f"), "inside").unwrap();
+    for name in ["f", "only-outside"] {
+        std::fs::write(out.join(name), "CANARY").unwrap();
+    }
+    let root = rig.path(".");
+    let found = look(&added, &Walls { root: &root, home: None, hide: &[] }).unwrap();
+    rig.ctx.added = Arc::new(vec![AddedPlace::open(&found.path, found.identity, Vec::new())]);
+    let flipper = Flipper::start(added, out);
+    let (mut done, mut refused) = (0, 0);
+    for round in 0..rounds() / 2 {
+        let at = |path: &str| format!("{}/{path}", found.path);
+        let (name, args) = match round % 5 {
+            0 => ("read_file", json!({"path": at("d/f")})),
+            1 => ("read_file", json!({"path": at("e")})),
+            2 => ("list_files", json!({"path": at("d")})),
+            3 => ("search_files", json!({"path": at("d"), "pattern": "CANARY"})),
+            _ => ("search_files", json!({"path": at(""), "pattern": "CANARY"})),
+        };
+        match rig.try_call(name, args) {
+            Ok(finished) => {
+                assert!(!tells(&finished.text), "{name} told of outside: {}", finished.text);
+                if finished.is_error() { refused += 1 } else { done += 1 }
+            }
+            Err(error) => {
+                assert!(!tells(&format!("{error:?}")), "{name} told of outside: {error:?}");
+                refused += 1;
+            }
+        }
+    }
+    let flips = flipper.flips.load(Ordering::Relaxed);
+    drop(flipper);
+    assert!(
+        flips > 100 && done > 50 && refused > 20,
         "both sides were met: {flips} flips, {done} done, {refused} refused"
     );
 }

@@ -70,6 +70,7 @@ impl Rig {
         let registry = Registry::builtin(&limits).unwrap();
         let ctx = Ctx {
             place: Arc::new(Place::open(&folder, Vec::new()).unwrap()),
+            added: Arc::default(),
             blobs: Arc::new(Memory::default()),
             launcher: Arc::new(Cages),
             bin: Bin::Blobs,

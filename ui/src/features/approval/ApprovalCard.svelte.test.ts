@@ -268,6 +268,21 @@ test('a limit is named only where it is enforced', () => {
   expect(screen.getByText(/Not limited/)).toBeVisible();
 });
 
+test('what a command can look at besides is named, and that nothing is changed there', () => {
+  const { unmount } = show({
+    added: ['/home/me/Invoices 2025'],
+    cannot_touch: ['outside_folder', 'network'],
+  });
+  expect(
+    screen.getByText('It can also read /home/me/Invoices 2025, and change nothing there.'),
+  ).toBeVisible();
+  // Not all outside is closed to it, so that isn't said.
+  expect(screen.getByText('anything else outside this folder, the internet')).toBeVisible();
+  unmount();
+  show({ act: 'read', facts: { path: '/home/me/Invoices/.env' }, added: ['/home/me/Invoices'] }, { t: zh });
+  expect(screen.getByText('/home/me/Invoices/.env，在你添加的供查看的文件夹里。')).toBeVisible();
+});
+
 test('facts are worded in the language of the window', () => {
   show({ act: 'delete', facts: { path: 'old.txt' }, can_touch: ['old.txt'], risk: 3, undo: 'no' }, { t: zh });
   expect(screen.getByRole('heading', { name: '删除 old.txt' })).toBeVisible();

@@ -20,6 +20,8 @@ async function page(change: (backend: FakeBackend) => void = () => {}, t: Texts 
     pause: () => Promise.resolve(),
     now: () => NOW,
   });
+  // Folders to look at have tests of their own.
+  for (const view of backend.world.views.values()) view.added = [];
   change(backend);
   const permissions = new Permissions(backend);
   const sessions = backend.world.summaries;
@@ -172,4 +174,40 @@ test('every scope, rule and doubt has words, and unknown ones say their name', (
     'a part of it isn’t known',
     'it does more than start programs one after another',
   ]);
+});
+
+test('a folder that a session may look at is listed with its session and taken back by its own button', async () => {
+  const { backend } = await page((backend) => {
+    const view = backend.world.views.get('ses_work');
+    if (view) {
+      view.added = [
+        { id: 'fol_a', name: 'Invoices 2025', place: '~/Dropbox/Accounts', state: 'here' },
+        { id: 'fol_b', name: 'Stick', place: '/media/me/Stick', state: 'gone' },
+      ];
+    }
+  });
+  const lines = within(screen.getByRole('list', { name: en.added.title })).getAllByRole('listitem');
+  const [here, gone] = lines.map((line) => line.textContent?.replace(/\s+/g, ' '));
+  expect(here).toContain('Invoices 2025 ~/Dropbox/Accounts This session only: Order form on phones');
+  expect(here).not.toContain(en.added.goneNote);
+  expect(gone).toContain(en.added.goneNote);
+  await userEvent.click(screen.getByRole('button', { name: 'Revoke: Invoices 2025' }));
+  expect(backend.asked).toContainEqual({
+    name: 'remove_folder',
+    args: { session: 'ses_work', folder: 'fol_a' },
+  });
+  await waitFor(() => expect(screen.queryByText('Invoices 2025')).toBeNull());
+  await userEvent.click(screen.getByRole('button', { name: 'Revoke: Stick' }));
+  expect(await screen.findByText(en.added.none)).toBeTruthy();
+});
+
+test('a folder that was taken back elsewhere is said, and nothing else is lost', async () => {
+  const { backend } = await page((backend) => {
+    const view = backend.world.views.get('ses_work');
+    if (view) view.added = [{ id: 'fol_a', name: 'Invoices 2025', place: '~', state: 'here' }];
+  });
+  const view = backend.world.views.get('ses_work');
+  if (view) view.added = [];
+  await userEvent.click(screen.getByRole('button', { name: 'Revoke: Invoices 2025' }));
+  expect((await screen.findByRole('alert')).textContent).toContain(en.failures['folder/removed']);
 });

@@ -32,6 +32,9 @@ export function advance(view: SessionView, patch: Patch): void {
     case 'waiting':
       view.waiting = patch.waiting;
       return;
+    case 'added':
+      view.added = patch.added;
+      return;
     case 'activity':
       view.activity = patch.activity;
       return;

@@ -49,9 +49,12 @@ export function give(
 
 function listed(world: World): Reply {
   const { cage } = world.app;
+  const added = [...world.views.values()].flatMap(({ id, title, folder, added }) =>
+    added.map((one) => ({ added: one, session: id, session_title: title, folder, given: world.now() })),
+  );
   return {
     kind: 'permissions',
-    value: { grants: world.grants, cage, hosts: cage === 'full', rules: rules(cage) },
+    value: { grants: world.grants, added, cage, hosts: cage === 'full', rules: rules(cage) },
   };
 }
 

@@ -15,6 +15,7 @@ import type { SessionView } from '../generated/SessionView';
 import type { Settings } from '../generated/Settings';
 import type { Topic } from '../generated/Topic';
 import type { AppInfo } from '../generated/AppInfo';
+import { answerAdded } from './added';
 import { advance } from './advance';
 import { answerPermissions, give } from './allowing';
 import { FakeFolder } from './folder';
@@ -157,6 +158,9 @@ export class FakeBackend implements Backend {
           throw new Failure({ code: 'made/gone', message: `no ${made}`, hint: null });
         return { kind: 'done' };
       }
+      case 'choose_read_folder':
+      case 'remove_folder':
+        return answerAdded(this.#stage(this.#view(command.args.session)), command, world.folders);
       case 'changes':
       case 'diff':
       case 'preview_undo':
@@ -247,6 +251,7 @@ export function emptyView(
     id,
     title: '',
     folder,
+    added: [],
     activity: { kind: 'idle' },
     seq: 0,
     entries: [],

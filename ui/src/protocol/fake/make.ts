@@ -60,6 +60,7 @@ export function approval(id: string, part: Partial<ApprovalView> = {}): Approval
     suspicious: false,
     warnings: [],
     offers: [],
+    added: [],
     reach: [],
     state: { kind: 'open' },
     model_says: null,

@@ -5,6 +5,7 @@ import type { GrantView } from '../generated/GrantView';
 import type { Provider } from '../generated/Provider';
 import type { SessionSummary } from '../generated/SessionSummary';
 import type { SessionView } from '../generated/SessionView';
+import { addedOf } from './added';
 import { bakery as bakeryFiles, TURNS } from './bakery';
 import { emptyView, type World } from './fake';
 import { answer, approval, call, calls, diff, end, entry, said, written } from './make';
@@ -51,7 +52,11 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
       entries: [said('e1', start, w.ask), ...unknown(start)],
       activity: { kind: 'needs_you', count: 1 },
     }),
-    make('ses_failed', w.form, { entries: [said('e1', start, w.ask), ...failure(w, start)], plan: null }),
+    make('ses_failed', w.form, {
+      added: [addedOf(folders[1] as Folder), addedOf(folders[3] as Folder)],
+      entries: [said('e1', start, w.ask), ...failure(w, start)],
+      plan: null,
+    }),
     make('ses_done', w.form, {
       entries: [
         ...beginning(w, start),

@@ -73,6 +73,10 @@ warnings: Array<string>,
  */
 offers: Array<Offer>, 
 /**
+ * Paths of added folders that it can look at and not change.
+ */
+added: Array<string>, 
+/**
  * Sites it may reach, `host:port`; empty is none.
  */
 reach: Array<string>, 

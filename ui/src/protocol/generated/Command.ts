@@ -10,7 +10,19 @@ import type { UndoOf } from "./UndoOf";
 /**
  * What a client may ask for.
  */
-export type Command = { "name": "app" } | { "name": "sessions" } | { "name": "folders" } | { "name": "choose_folder" } | { "name": "create_session", "args": { 
+export type Command = { "name": "app" } | { "name": "sessions" } | { "name": "folders" } | { "name": "choose_folder" } | { "name": "choose_read_folder", "args": { 
+/**
+ * The session.
+ */
+session: string, } } | { "name": "remove_folder", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * The added folder.
+ */
+folder: string, } } | { "name": "create_session", "args": { 
 /**
  * The folder.
  */

@@ -353,8 +353,8 @@ fn a14_what_another_shell_reads_differently_asks() {
         "",
     ] {
         let reading = read(text, Dialect::PowerShell);
-        assert_eq!(harmless(&reading), None, "{text:?}: {reading:?}");
-        assert!(!covers(&reading, &rules), "{text:?}: {reading:?}");
+        assert_eq!(harmless(&reading, &[]), None, "{text:?}: {reading:?}");
+        assert!(!covers(&reading, &rules, &[]), "{text:?}: {reading:?}");
     }
     for text in [
         "Get-ChildItem -Path src -Recurse | Select-Object -First 3",
@@ -363,11 +363,11 @@ fn a14_what_another_shell_reads_differently_asks() {
         "git log --oneline",
     ] {
         let reading = read(text, Dialect::PowerShell);
-        assert!(harmless(&reading).is_some(), "{text:?}: {reading:?}");
+        assert!(harmless(&reading, &[]).is_some(), "{text:?}: {reading:?}");
     }
     for text in ["dir", "r^m x", "%COMSPEC% /c x", "git log"] {
         assert_eq!(doubt(text, Dialect::Cmd), Doubt::Dialect);
-        assert!(!covers(&read(text, Dialect::Cmd), &rules));
+        assert!(!covers(&read(text, Dialect::Cmd), &rules, &[]));
     }
     assert_eq!(doubt("ls &> f", Dialect::Sh), Doubt::Redirection);
     assert_eq!(doubt("time ls", Dialect::Sh), Doubt::Wrapper);

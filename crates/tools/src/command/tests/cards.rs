@@ -9,7 +9,8 @@ fn list(words: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_card_says_what_a_command_starts_names_and_writes() {
-    let got = summary(&bash("cd sub && timeout 5 grep x ../etc/a.txt .git/config > out.txt | tee -a b.log"));
+    let got =
+        summary(&bash("cd sub && timeout 5 grep x ../etc/a.txt .git/config > out.txt | tee -a b.log"), &[]);
     let expect = Summary {
         programs: list(&["cd", "grep", "tee"]),
         via: list(&["timeout"]),
@@ -20,9 +21,10 @@ fn a_card_says_what_a_command_starts_names_and_writes() {
         ..Summary::default()
     };
     assert_eq!(got, expect);
-    let got = summary(&bash(
-        "A=1 curl -o x.bin https://me@Example.com:8/a.txt; scp f.txt me@other.org:x; rm -rf build/",
-    ));
+    let got = summary(
+        &bash("A=1 curl -o x.bin https://me@Example.com:8/a.txt; scp f.txt me@other.org:x; rm -rf build/"),
+        &[],
+    );
     assert_eq!(got.hosts, ["example.com", "other.org"]);
     assert_eq!(got.variables, ["A"]);
     assert!(got.deletes && !got.publishes && !got.interprets);
@@ -39,10 +41,10 @@ fn a_card_says_what_a_command_starts_names_and_writes() {
         ("python3 x.py", false, false, true),
         ("ls", false, false, false),
     ] {
-        let got = summary(&bash(text));
+        let got = summary(&bash(text), &[]);
         assert_eq!((got.deletes, got.publishes, got.interprets), (deletes, publishes, interprets), "{text}");
     }
-    let unclear = summary(&bash("ls $(rm x)"));
+    let unclear = summary(&bash("ls $(rm x)"), &[]);
     assert!(unclear.programs.is_empty() && unclear.doubts.len() == 1);
     insta::assert_snapshot!(serde_json::to_string(&unclear.doubts).unwrap(), @r#"[{"doubt":"substitution","span":{"start":3,"end":5}}]"#);
 }

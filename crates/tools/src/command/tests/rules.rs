@@ -9,7 +9,12 @@ fn rules(texts: &[&str]) -> Vec<Pattern> {
 
 #[track_caller]
 fn check(granted: &[&str], text: &str, expect: bool) {
-    assert_eq!(covers(&bash(text), &rules(granted)), expect, "{text:?} with {granted:?}: {:?}", bash(text));
+    assert_eq!(
+        covers(&bash(text), &rules(granted), &[]),
+        expect,
+        "{text:?} with {granted:?}: {:?}",
+        bash(text)
+    );
 }
 
 #[test]
@@ -65,7 +70,7 @@ fn what_only_looks_does_not_ask() {
     for text in
         ["rm x", "touch x", "unknown", "curl x", "git push", "git commit -m x", "tee x", "r''m x", "\\rm x"]
     {
-        assert_eq!(harmless(&bash(text)), None, "{text}");
+        assert_eq!(harmless(&bash(text), &[]), None, "{text}");
     }
 }
 
@@ -73,10 +78,10 @@ fn what_only_looks_does_not_ask() {
 fn a02_an_interpreter_is_granted_word_for_word() {
     let granted: Vec<Pattern> = ["python3 -c 'print(1)'", "sh build.sh", "curl http://a/b"]
         .iter()
-        .filter_map(|text| Pattern::of(&understood(text)[0]))
+        .filter_map(|text| Pattern::of(&understood(text)[0], &[]))
         .collect();
     assert!(granted.iter().all(|one| matches!(one, Pattern::Exact(_))) && granted.len() == 3, "{granted:?}");
-    let check = |text: &str, expect: bool| assert_eq!(covers(&bash(text), &granted), expect, "{text}");
+    let check = |text: &str, expect: bool| assert_eq!(covers(&bash(text), &granted, &[]), expect, "{text}");
     check("python3 -c 'print(1)'", true);
     check("python3 -c print\\(1\\)", true);
     check("python3 -c 'import os; os.remove(\"x\")'", false);
@@ -96,7 +101,7 @@ fn a02_an_interpreter_is_granted_word_for_word() {
         for text in
             [format!("{program} x.y"), format!("{program} -c 'import os'"), format!("env A=1 {program} x")]
         {
-            assert!(!covers(&bash(&text), &rule), "{text}");
+            assert!(!covers(&bash(&text), &rule, &[]), "{text}");
         }
     }
 }
@@ -133,9 +138,9 @@ fn what_always_would_mean_is_as_narrow_as_it_can_be() {
         ("cargo test > x", None),
         ("xargs ls", None),
     ] {
-        assert_eq!(Pattern::of(&understood(text)[0]), expect, "{text}");
+        assert_eq!(Pattern::of(&understood(text)[0], &[]), expect, "{text}");
     }
-    assert_eq!(Pattern::of(&understood("cat x | sh")[1]), None, "what it reads isn't known");
+    assert_eq!(Pattern::of(&understood("cat x | sh")[1], &[]), None, "what it reads isn't known");
     let rule = Pattern::kind("git diff").unwrap();
     assert_eq!(serde_json::to_string(&rule).unwrap(), r#"{"kind":["git","diff"]}"#);
 }

@@ -111,7 +111,8 @@ fn harmless_commands_with_real_programs_write_nothing_and_start_nothing_else() {
     let made = allowed(number("DAYBOOK_SEED", 1) * 2 + 5, number("DAYBOOK_TRACED", 100) * 40);
     let many = usize::try_from(number("DAYBOOK_TRACED", 100)).unwrap();
     // The set is sorted: every nth one is a mix of all.
-    let harmless: Vec<String> = made.into_iter().filter(|text| harmless(&bash(text)).is_some()).collect();
+    let harmless: Vec<String> =
+        made.into_iter().filter(|text| harmless(&bash(text), &[]).is_some()).collect();
     let step = (harmless.len() / many).max(1);
     let mut commands: Vec<String> = harmless.into_iter().step_by(step).take(many).collect();
     let named = [
