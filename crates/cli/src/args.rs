@@ -140,6 +140,9 @@ pub(crate) struct Exec {
     /// The folder to work in.
     #[arg(long, value_name = "DIR", required_unless_present = "session")]
     pub(crate) folder: Option<PathBuf>,
+    /// Another folder that it may look at and not change; can be given several times.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) also_read: Vec<PathBuf>,
     /// A preset (anthropic, openai, deepseek, ollama, …), a dialect with --base-url, or scripted with --script.
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,

@@ -42,6 +42,9 @@ fn check(task: &Exec) -> Result<(), Failure> {
     if let Some(folder) = task.folder.as_deref().filter(|folder| !folder.is_dir()) {
         return Err(Failure::usage(format!("there is no folder {}", folder.display())));
     }
+    if let Some(folder) = task.also_read.iter().find(|folder| !folder.is_dir()) {
+        return Err(Failure::usage(format!("there is no folder {}", folder.display())));
+    }
     if task.task.trim().is_empty() {
         return Err(Failure::usage("say what is to be done"));
     }
@@ -64,6 +67,9 @@ async fn run(way: &Way, task: &Exec) -> Result<Exit, Failure> {
         Some(session) => continued(way, session, task, model).await?,
         None => (created(way, task, model).await?, 0, false),
     };
+    for folder in &task.also_read {
+        way.add_folder(&session, folder).await?;
+    }
     if task.json {
         output::json(&json!({ "session_id": session }));
     }

@@ -42,6 +42,9 @@ pub(crate) async fn show(data: &Path, session: String, json: bool) -> Result<Exi
         output::json(&serde_json::to_value(&view).map_err(Failure::internal)?);
     } else {
         output::line(&format!("{}  {}  {}", view.id, view.folder.place, view.title));
+        for added in &view.added {
+            output::line(&format!("  also reads {} ({})", added.place, added.state));
+        }
         view.entries.iter().for_each(|entry| output::line(&worded(entry)));
     }
     Ok(Exit::Completed)

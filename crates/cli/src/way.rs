@@ -111,6 +111,21 @@ impl Way {
         })
     }
 
+    /// Lets a session look at another folder.
+    pub(crate) async fn add_folder(&self, session: &str, path: &Path) -> Result<(), Failure> {
+        let path = std::path::absolute(path).map_err(Failure::usage)?;
+        let added = match self {
+            Self::Guest(client) => client.add_folder(session, &path).await,
+            Self::Host(host) => host.add_folder(session, &path).await,
+            Self::Looking(_) => return Err(Failure::internal("a folder can't be added by looking")),
+        };
+        match added {
+            // Asked for again, and so already.
+            Err(refused) if refused.code == "folder/added" => Ok(()),
+            done => Ok(done?),
+        }
+    }
+
     pub(crate) async fn events(&self, session: &str, from: u64) -> Result<Events, Failure> {
         Ok(match self {
             Self::Guest(client) => client.events(session, from).await?,
