@@ -5,7 +5,7 @@
 
 use domain::digest::Digest;
 use domain::event::{Changed, Event, Fact};
-use store::Reader;
+use store::{BlobError, Reader};
 
 /// Names in these events that can't be read, each with its event; empty when all is well.
 #[must_use]
@@ -13,7 +13,8 @@ pub fn unread(reader: &Reader, events: &[Event]) -> Vec<String> {
     let all = events.iter().filter_map(|event| Some((event, event.fact.as_ref()?)));
     let names = all.flat_map(|(event, fact)| named(fact).into_iter().map(move |name| (event, name)));
     let unread = names.filter_map(|(event, name)| {
-        let error = reader.blob(&name).err()?;
+        // What was taken out on purpose isn't lost.
+        let error = reader.blob(&name).err().filter(|error| !matches!(error, BlobError::Gone { .. }))?;
         Some(format!(
             "event {} ({}) names what can't be read: {error}",
             event.envelope.seq, event.envelope.kind

@@ -8,6 +8,7 @@ mod attacks;
 mod attacks_injection;
 mod closing;
 mod crash;
+mod erase;
 mod facts;
 mod folders;
 mod grants;

@@ -9,6 +9,7 @@ pub mod wire;
 mod added;
 mod changes;
 mod desk;
+mod erase;
 mod failure;
 mod line;
 mod lists;

@@ -1,6 +1,7 @@
 //! Recorded events as lines of JSON, for programs: `{"event": {"session", "seq", "type", "time", "payload"}}`.
 //!
-//! Invariant: the payload stands there byte for byte as recorded; an erased one is null, with the digest it had.
+//! Invariant: the payload stands there byte for byte as recorded; one that words were erased from stands there without them,
+//! with the digest it had, and is null where nothing is left of it.
 
 use domain::event::{Payload, Recorded};
 use serde_json::json;
@@ -9,10 +10,11 @@ use serde_json::json;
 #[must_use]
 pub fn event_line(event: &Recorded) -> String {
     let head = |name: &str, value: serde_json::Value| format!("\"{name}\":{value}");
-    let (payload, erased) = match &event.payload {
-        Payload::Text(text) => (text.to_string(), String::new()),
-        Payload::Erased(digest) => {
-            ("null".to_owned(), format!(",{}", head("erased", json!(digest.to_string()))))
+    let payload = event.payload.text().map_or("null", AsRef::as_ref);
+    let erased = match &event.payload {
+        Payload::Text(_) => String::new(),
+        Payload::Erased(was) | Payload::Redacted { was, .. } => {
+            format!(",{}", head("erased", json!(was.to_string())))
         }
     };
     format!(
@@ -53,5 +55,8 @@ mod tests {
         let line: serde_json::Value = serde_json::from_str(&event_line(&event)).expect("still JSON");
         assert_eq!(line["event"]["payload"], serde_json::Value::Null);
         assert_eq!(line["event"]["erased"], Digest::ZERO.to_string());
+        event.payload = Payload::Redacted { was: Digest::ZERO, left: r#"{"by":"user"}"#.into() };
+        let line: serde_json::Value = serde_json::from_str(&event_line(&event)).expect("still JSON");
+        assert_eq!((&line["event"]["payload"]["by"], &line["event"]["erased"]), (&json!("user"), &json!(Digest::ZERO.to_string())));
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Inside {
     pub(crate) reader: Reader,
     engine: Option<Arc<Engine>>,
     pub(crate) desk: Arc<dyn Desk>,
-    opened: Mutex<HashMap<SessionId, Fold>>,
+    pub(crate) opened: Mutex<HashMap<SessionId, Fold>>,
     damaged: Mutex<HashSet<SessionId>>,
 }
 
@@ -131,6 +131,8 @@ impl Room {
                 self.undo(&session, undo::scope(of, paths)?, overwrite).await
             }
             Command::ShowMade { session, made } => self.show_made(&session, made).await,
+            Command::PreviewErase { session, place, text } => self.preview_erase(&session, place, text).await,
+            Command::Erase { session, place, text, why } => self.erase(&session, place, text, why).await,
             Command::Providers => self.providers().await,
             Command::SetKey { provider, key } => self.after(desk.set_key(provider, key).await).await,
             Command::ForgetKey { provider } => self.after(desk.forget_key(provider).await).await,

@@ -13,7 +13,7 @@ use crate::wire::command::{Notification, Topic};
 use crate::wire::need::Need;
 use crate::wire::store::SessionSummary;
 use crate::wire::view::Patch;
-use domain::event::Recorded;
+use domain::event::{Fact, Recorded};
 use domain::ids::SessionId;
 use engine::Live;
 use engine::show::{Notice, Subscription};
@@ -182,6 +182,10 @@ impl Watch {
             return if recorded.seq < self.fold.next_seq() { Ok(()) } else { Err(Over) };
         }
         let event = recorded.clone().decode().map_err(|_| Over)?;
+        // What was shown may hold the words that are gone: the client opens the session again.
+        if matches!(event.fact, Some(Fact::RecordErased(_))) {
+            return Err(Over);
+        }
         let patches = self.fold.event(&event, &*self.inside);
         // The number alone is news too: the client resumes after it.
         self.due.get_or_insert_with(|| Instant::now() + FRAME);

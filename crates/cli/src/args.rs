@@ -122,6 +122,16 @@ pub(crate) enum Task {
         #[arg(long)]
         force: bool,
     },
+    /// Erase words from a session's record, and from everything that is kept, for good.
+    Erase {
+        /// The session.
+        session: String,
+        /// The event's number, as `daybook log` shows it.
+        seq: u64,
+        /// Erase exactly the words on standard input, wherever they stand in the session, instead of all the event says.
+        #[arg(long)]
+        text_from_stdin: bool,
+    },
     /// Rebuild every request and every list, and compare; the first difference is exit code 6.
     Verify {
         /// Only this session.

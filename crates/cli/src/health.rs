@@ -24,10 +24,17 @@ pub(crate) fn verify(data: &Path, session: Option<&str>) -> Result<Exit, Failure
         let name = if one.session.is_empty() { "lists" } else { &one.session };
         if one.findings.is_empty() {
             let (events, requests, again) = (one.events, one.requests, one.encoded_again);
+            let rebuilt = requests - one.erased_requests;
+            let erased = match (one.erased_events, one.erased_requests) {
+                (0, 0) => String::new(),
+                (events, requests) => {
+                    format!("; {events} events and {requests} requests erased by the person")
+                }
+            };
             match one.session.is_empty() {
                 true => output::line("lists: as the log gives them"),
                 false => output::line(&format!(
-                    "{name}: clean, {events} events, {requests} requests rebuilt, {again} encoded again"
+                    "{name}: clean, {events} events, {rebuilt} requests rebuilt, {again} encoded again{erased}"
                 )),
             }
         }

@@ -4,6 +4,7 @@
 //! Invariant: standard output holds what was asked for and nothing else; the exit code says how it ended.
 
 mod args;
+mod erase;
 mod exec;
 mod exit;
 mod follow;
@@ -61,6 +62,9 @@ async fn run(args: Args) -> Result<Exit, exit::Failure> {
         Task::Changes { session, json } => looking::changes(&data, session, json).await,
         Task::Undo { session, turn, call, redo, force } => {
             undo::undo(data, undo::Undo { session, turn, call, redo, force }).await
+        }
+        Task::Erase { session, seq, text_from_stdin } => {
+            erase::erase(data, session, seq, text_from_stdin).await
         }
         Task::Verify { session } => health::verify(&data, session.as_deref()),
         Task::Doctor { json } => health::doctor(&data, json),

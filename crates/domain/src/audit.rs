@@ -5,10 +5,10 @@
 //! ids in one scope, attempts settled once, approvals used once, nothing of a dead process left open.
 
 use crate::digest::Digest;
-use crate::event::{Draft, Event, Fact, Recorded};
+use crate::event::{Draft, Event, Fact, Payload, Recorded};
 use crate::history;
 use crate::state::State;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A law that a log breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +49,9 @@ struct Audit {
     granted: BTreeSet<String>,
     settled: BTreeSet<String>,
     attempts: BTreeSet<String>,
+    /// What is left of events that lost words, and what erasures say is left of them.
+    erased: BTreeMap<u64, Option<Digest>>,
+    on_record: BTreeMap<u64, Option<Digest>>,
 }
 
 impl Audit {
@@ -67,6 +70,13 @@ impl Audit {
         }
         if recorded.hash != recorded.expected_hash() {
             self.find("I1", recorded.seq, "the event doesn't have the hash it carries");
+        }
+        match &recorded.payload {
+            Payload::Redacted { left, .. } => {
+                self.erased.insert(recorded.seq, Some(Digest::of(left.as_bytes())));
+            }
+            Payload::Erased(_) => drop(self.erased.insert(recorded.seq, None)),
+            Payload::Text(_) => {}
         }
         self.last = Some((recorded.seq, recorded.hash));
     }
@@ -114,6 +124,7 @@ impl Audit {
             Fact::AttemptEnd(e) if !self.settled.insert(e.attempt.to_string()) => {
                 self.find("I8", seq, format!("{} is settled twice", e.attempt));
             }
+            Fact::RecordErased(e) => self.on_record.extend(e.events.iter().map(|one| (one.seq, one.left))),
             Fact::ApprovalGranted(e) => drop(self.granted.insert(e.approval.to_string())),
             Fact::ToolStart(e) => {
                 if let Some(approval) = self.state.call(&e.call).and_then(|call| call.approval.as_ref()) {
@@ -149,6 +160,7 @@ impl Audit {
         {
             self.find("I6", seq, format!("{} belongs to process {}, this is {epoch}", turn.id, turn.epoch));
         }
+        self.erasures();
         let open = usize::from(
             self.state
                 .step()
@@ -160,6 +172,23 @@ impl Audit {
                 seq,
                 format!("{} attempts, {} settled, {open} open", self.attempts.len(), self.settled.len()),
             );
+        }
+    }
+
+    /// What was erased is on record, and what is on record as erased was.
+    fn erasures(&mut self) {
+        let (erased, on_record) = (std::mem::take(&mut self.erased), std::mem::take(&mut self.on_record));
+        for (seq, left) in &erased {
+            match on_record.get(seq) {
+                None => self.find("erased", *seq, "its words are gone and no erasure is on record"),
+                Some(said) if said != left => {
+                    self.find("erased", *seq, "what is left of it isn't what its erasure left");
+                }
+                Some(_) => {}
+            }
+        }
+        for seq in on_record.keys().filter(|seq| !erased.contains_key(seq)) {
+            self.find("erased", *seq, "it is on record as erased and its words are there");
         }
     }
 }

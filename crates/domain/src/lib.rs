@@ -8,6 +8,7 @@ pub mod audit;
 pub mod call;
 pub mod canonical;
 pub mod digest;
+pub mod erasure;
 pub mod event;
 pub mod history;
 pub mod ids;

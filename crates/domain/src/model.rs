@@ -155,6 +155,16 @@ pub enum ModelDelta {
     },
 }
 
+impl ModelDelta {
+    /// The piece's text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Text { text } | Self::Reasoning { text } | Self::Arguments { text, .. } => text,
+        }
+    }
+}
+
 /// A structurally whole answer. Whether it is accepted is the engine's decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {

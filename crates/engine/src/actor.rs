@@ -8,6 +8,8 @@ use crate::decide::{self, Command, CommandError, CommandReply, Decision, Env, Op
 use crate::input::Input;
 use crate::perform::prepare::Cache;
 use crate::perform::{Done, Pieces, Ready, calls, prepare, restore, send, trees};
+use crate::folders::lock;
+use crate::prompt::Prompt;
 use crate::shared::{Hold, Shared};
 use domain::event::Draft;
 use domain::ids::{CallId, SessionId};
@@ -17,7 +19,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use store::{AppendError, Durability};
+use store::{AppendError, Durability, Removal, Removed};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +38,8 @@ pub(crate) enum Post {
     Input(Input),
     /// An operation ended.
     Done(Done),
+    /// Words to take out of the record, worked out.
+    Erase(Box<Removal>, oneshot::Sender<Result<Removed, CommandFailure>>),
     /// The app is closing: stop what runs, answer when nothing does.
     Close(oneshot::Sender<()>),
 }
@@ -120,6 +124,7 @@ impl Actor {
                 Some(Post::Command(command, answer)) => self.command(command, answer).await?,
                 Some(Post::Input(input)) => self.input(input).await?,
                 Some(Post::Done(done)) => self.done(done).await?,
+                Some(Post::Erase(removal, answer)) => self.erase(*removal, answer).await,
                 Some(Post::Close(answer)) => self.close(answer).await?,
                 None => return Ok(()),
             }
@@ -244,6 +249,29 @@ impl Actor {
                 if fatal { Err(Stop) } else { Ok(()) }
             }
         }
+    }
+
+    /// Takes words out of the record; the state and the prompt are read again from what is left.
+    async fn erase(&mut self, removal: Removal, answer: oneshot::Sender<Result<Removed, CommandFailure>>) {
+        let fits = match self.shared.closing() {
+            true => Err(CommandFailure::Closing),
+            false => decide::may_erase(&self.state, removal.append.expected_seq).map_err(CommandFailure::from),
+        };
+        let removed = match fits {
+            Ok(()) => self.remove(removal).await,
+            Err(refused) => Err(refused),
+        };
+        drop(answer.send(removed));
+    }
+
+    async fn remove(&mut self, removal: Removal) -> Result<Removed, CommandFailure> {
+        let store = self.shared.store.clone();
+        let removed = tokio::task::spawn_blocking(move || store.remove(removal)).await;
+        let removed = removed.map_err(|error| CommandFailure::Unreadable(error.to_string()))??;
+        *lock(&self.cache) = Prompt::default();
+        let state = self.shared.store.state(&self.id);
+        self.state = state.map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
+        Ok(removed)
     }
 
     /// Stops the running turn, unless it only waits for the person: that waits on in the next process.

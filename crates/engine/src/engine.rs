@@ -5,6 +5,7 @@
 
 use crate::actor::{Actor, CommandFailure, Post, QUEUE, Recorded};
 use crate::decide::{Command, CommandError, Restore};
+use crate::erasing::{self, Erasable, Erase, Erased};
 use crate::limits::Limits;
 use crate::perform::calls::{self, Would};
 use crate::ports::Ports;
@@ -18,9 +19,12 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
-use store::{Activity, StoreHandle};
+use store::{Activity, Removal, Removed, StoreHandle};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tools::added::{Found, Walls, look};
+
+/// How often the record may have moved on while it was read.
+const TRIES: usize = 3;
 
 /// Why an engine can't start.
 #[derive(Debug, thiserror::Error)]
@@ -93,8 +97,6 @@ impl Engine {
         scope: RestoreScope,
         overwrite: Vec<String>,
     ) -> Result<Recorded, CommandFailure> {
-        /// How often the record may have moved on while it was read.
-        const TRIES: usize = 3;
         let mut tries = 0;
         loop {
             tries += 1;
@@ -114,10 +116,50 @@ impl Engine {
     ) -> Result<Restore, CommandFailure> {
         let (shared, session, scope) = (self.shared.clone(), session.clone(), scope.clone());
         let overwrite = overwrite.to_vec();
-        let work = move || restoring::work_out(&shared, &session, scope, overwrite);
-        tokio::task::spawn_blocking(work)
-            .await
-            .unwrap_or_else(|error| Err(CommandFailure::Unreadable(error.to_string())))
+        blocking(move || restoring::work_out(&shared, &session, scope, overwrite)).await
+    }
+
+    /// What erasing words from a session's record would touch. Blocks.
+    ///
+    /// # Errors
+    /// When the record can't be read, or the words can't be erased.
+    pub fn erasable(&self, session: &SessionId, erase: &Erase) -> Result<Erasable, CommandFailure> {
+        erasing::preview(&self.shared.store, session, erase)
+    }
+
+    /// Erases words from a session's record, and from every blob of the store.
+    ///
+    /// # Errors
+    /// When work is going on in the session, the words stand nowhere or can't be erased, or it can't be recorded. Nothing
+    /// was changed then.
+    pub async fn erase(&self, session: &SessionId, erase: Erase) -> Result<Erased, CommandFailure> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let (shared, id, what) = (Arc::clone(&self.shared), session.clone(), erase.clone());
+            let removal = blocking(move || erasing::work_out(&shared, &id, &what)).await?;
+            let (events, blobs) = (removal.payloads.len() as u64, removal.blobs.len() as u64);
+            let seq = removal.append.expected_seq + removal.append.drafts.len() as u64 - 1;
+            // Before it, so that a crash after it leaves no index that knows contents which are gone; after it, for what was
+            // noted meanwhile.
+            self.shared.folders.forget_contents(&self.shared.ports.private);
+            let removed = self.post_erase(session, removal).await;
+            self.shared.folders.forget_contents(&self.shared.ports.private);
+            match removed {
+                Err(CommandFailure::Refused(error)) if error.code == "erase/moved_on" && tries < TRIES => {}
+                Err(failure) => return Err(failure),
+                Ok(Removed { copies, unfinished, .. }) => {
+                    return Ok(Erased { seq, events, blobs, copies, unfinished });
+                }
+            }
+        }
+    }
+
+    async fn post_erase(&self, session: &SessionId, removal: Removal) -> Result<Removed, CommandFailure> {
+        let (answer, answered) = oneshot::channel();
+        let post = Post::Erase(Box::new(removal), answer);
+        self.actor(session)?.send(post).await.map_err(|_| CommandFailure::Closing)?;
+        answered.await.map_err(|_| CommandFailure::Closing)?
     }
 
     /// Lets a session look at another folder, which the person chose.
@@ -246,4 +288,12 @@ impl Engine {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Post>>> {
         self.actors.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Does what reads the disk for long on a thread that may wait.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, CommandFailure> + Send + 'static,
+) -> Result<T, CommandFailure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(CommandFailure::Unreadable(error.to_string())))
 }

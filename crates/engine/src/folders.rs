@@ -79,6 +79,18 @@ impl Folders {
         true
     }
 
+    /// Forgets which contents files had: contents were taken out of the store, so every file is read again.
+    pub(crate) fn forget_contents(&self, private: &Path) {
+        let mut indexes = lock(&self.indexes);
+        indexes.clear();
+        let entries = std::fs::read_dir(private).into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("index-")) {
+            if let Err(error) = std::fs::remove_file(entry.path()) {
+                tracing::warn!(%error, "the index of a folder couldn't be removed");
+            }
+        }
+    }
+
     /// A revision of the folder as it is now. Blocks: the first time
     /// seconds for a large folder, later little.
     ///

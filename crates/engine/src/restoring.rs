@@ -14,6 +14,7 @@ use domain::digest::Digest;
 use domain::event::{EffectList, KeptBack, RestoreOf, RestoreScope};
 use domain::ids::SessionId;
 use std::path::Path;
+use store::{BlobError, Gone, Reader};
 use tools::revision::{Force, Hindrance, Kept, PartError, RestoreError, plan_part, plan_restore};
 use tools::{BlobSink, Place};
 
@@ -34,6 +35,7 @@ pub(crate) fn work_out(
     let place = open(shared, &root)?;
     let blobs = blobs(shared);
     let net = ledger.net(&scope);
+    whole(&shared.store, &net)?;
     if let RestoreOf::Part { part, .. } = &scope.of {
         let step = part_of(&place, &blobs, &net, &ledger, part)?;
         let (steps, read_to) = (listed(shared, &[step])?, ledger.read_to);
@@ -71,6 +73,23 @@ fn listed(shared: &Shared, steps: &[Effect]) -> Result<EffectList, CommandFailur
     let bytes = serde_json::to_vec(steps).map_err(|error| unreadable(&error))?;
     let list = shared.store.put_blob(&bytes).map_err(|error| unreadable(&error))?;
     Ok(EffectList { list, count: steps.len() as u64 })
+}
+
+/// Refuses where a content that shall come back was taken out of the store, before anything is touched.
+fn whole(reader: &Reader, net: &[Effect]) -> Result<(), CommandError> {
+    for effect in net {
+        let Some(content) = effect.content_before() else { continue };
+        if let Err(BlobError::Gone { why, .. }) = reader.check_blob(&content) {
+            let path = tools::path::shown(&effect.path);
+            let (code, why) = match why {
+                Gone::Erased => ("content/erased", "it held words that were erased from the record"),
+                Gone::Thinned => ("content/thinned", "it was let go, since it was kept too long"),
+            };
+            let message = format!("{path} can't be brought back: its content from before isn't kept any more; {why}");
+            return Err(CommandError { code, message });
+        }
+    }
+    Ok(())
 }
 
 /// The folder, as restores see it.

@@ -7,12 +7,12 @@
 use crate::prompt::{PAGE, Prompt, RebuildError};
 use domain::audit::{Finding, audit};
 use domain::digest::Digest;
-use domain::event::{Fact, Recorded, RequestPrepared};
+use domain::event::{Fact, Payload, Recorded, RequestPrepared};
 use domain::history;
 use domain::ids::SessionId;
 use domain::model::ModelSnapshot;
 use domain::state::State;
-use store::Reader;
+use store::{BlobError, Gone, Reader};
 
 /// What verification found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +23,10 @@ pub struct Verdict {
     pub requests: u64,
     /// Of these, encoded again from the history as well.
     pub encoded_again: u64,
+    /// Events that words were erased from.
+    pub erased_events: u64,
+    /// Requests that can't be rebuilt, or not be encoded again, because of that.
+    pub erased_requests: u64,
     /// What doesn't hold, in the log's order; empty when all is well.
     pub findings: Vec<Finding>,
 }
@@ -35,13 +39,15 @@ pub fn verify(reader: &Reader, session: &SessionId, epoch: u64) -> Result<Verdic
     let events = all(reader, session)?;
     let mut verdict = Verdict { events: events.len() as u64, ..Verdict::default() };
     verdict.findings = audit(&events, epoch);
+    let erased = |event: &&Recorded| !event.ignorable && !matches!(event.payload, Payload::Text(_));
+    verdict.erased_events = events.iter().filter(erased).count() as u64;
     requests(reader, &events, &mut verdict)?;
     folds(reader, session, &events, &mut verdict)?;
     verdict.findings.sort_by_key(|finding| finding.seq);
     Ok(verdict)
 }
 
-fn all(reader: &Reader, session: &SessionId) -> Result<Vec<Recorded>, RebuildError> {
+pub(crate) fn all(reader: &Reader, session: &SessionId) -> Result<Vec<Recorded>, RebuildError> {
     let mut events = Vec::new();
     loop {
         let page = reader.events(session, events.len() as u64, PAGE)?;
@@ -54,12 +60,15 @@ fn all(reader: &Reader, session: &SessionId) -> Result<Vec<Recorded>, RebuildErr
 
 /// I9: each body from its segments; and the segments from the history.
 fn requests(reader: &Reader, events: &[Recorded], verdict: &mut Verdict) -> Result<(), RebuildError> {
-    let mut prompt = Prompt::default();
+    let mut rebuilt = Rebuilt { reader, prompt: Prompt::default(), erased: false };
     let mut model: Option<ModelSnapshot> = None;
     // Facts since the last request of the prefix epoch, and since the beginning for one that opens.
     let mut facts: Vec<Fact> = Vec::new();
     let mut since = 0;
+    // How many of them had lost no word, up to the last that had.
+    let mut whole_from = 0;
     for recorded in events {
+        let untouched = matches!(recorded.payload, Payload::Text(_));
         let Some(fact) = recorded.clone().decode()?.fact else { continue };
         match &fact {
             Fact::StepStart(start) => model = Some(start.model.clone()),
@@ -67,10 +76,9 @@ fn requests(reader: &Reader, events: &[Recorded], verdict: &mut Verdict) -> Resu
                 if prepared.opened.is_some() {
                     since = 0;
                 }
+                let added = Added { facts: &facts[since..], whole: whole_from <= since };
                 match &model {
-                    Some(model) => {
-                        one(reader, prepared, model, &facts[since..], &mut prompt, recorded.seq, verdict)?
-                    }
+                    Some(model) => rebuilt.one(prepared, model, &added, recorded.seq, verdict),
                     None => find(verdict, recorded.seq, "a request outside any step"),
                 }
                 since = facts.len();
@@ -78,54 +86,77 @@ fn requests(reader: &Reader, events: &[Recorded], verdict: &mut Verdict) -> Resu
             _ => {}
         }
         facts.push(fact);
+        if !untouched {
+            whole_from = facts.len();
+        }
     }
     Ok(())
 }
 
-fn one(
-    reader: &Reader,
-    prepared: &RequestPrepared,
-    model: &ModelSnapshot,
-    added: &[Fact],
-    prompt: &mut Prompt,
-    seq: u64,
-    verdict: &mut Verdict,
-) -> Result<(), RebuildError> {
-    verdict.requests += 1;
-    if let Err(error) = prompt.take(reader, prepared) {
-        find(verdict, seq, format!("a part of the request is missing or damaged: {error}"));
-        return Ok(());
-    }
-    let dialect = match providers::dialect_of(model) {
-        Ok(dialect) => dialect,
-        Err(error) => {
-            find(verdict, seq, error.to_string());
-            return Ok(());
+/// What a request added to the one before.
+struct Added<'a> {
+    facts: &'a [Fact],
+    /// Did none of them lose words?
+    whole: bool,
+}
+
+/// Requests, rebuilt one after the other.
+struct Rebuilt<'a> {
+    reader: &'a Reader,
+    prompt: Prompt,
+    /// Was a part of this prefix epoch erased? Then none of its requests can be rebuilt from there on.
+    erased: bool,
+}
+
+impl Rebuilt<'_> {
+    fn one(
+        &mut self,
+        prepared: &RequestPrepared,
+        model: &ModelSnapshot,
+        added: &Added<'_>,
+        seq: u64,
+        verdict: &mut Verdict,
+    ) {
+        verdict.requests += 1;
+        self.erased &= prepared.opened.is_none();
+        match self.prompt.take(self.reader, prepared) {
+            Ok(()) => {}
+            Err(BlobError::Gone { why: Gone::Erased, .. }) => self.erased = true,
+            Err(error) => {
+                find(verdict, seq, format!("a part of the request is missing or damaged: {error}"));
+                return;
+            }
         }
-    };
-    let body = prompt.body(&*dialect, &prepared.markers);
-    if body.digest() != prepared.body || body.len() as u64 != prepared.bytes {
-        find(
-            verdict,
-            seq,
-            format!("the rebuilt request has digest {}, {} was sent", body.digest(), prepared.body),
-        );
-    }
-    if dialect.adapter_version() == prepared.adapter && dialect.name() == prepared.dialect {
-        verdict.encoded_again += 1;
-        match history::project(added) {
+        if self.erased {
+            verdict.erased_requests += 1;
+            return;
+        }
+        let dialect = match providers::dialect_of(model) {
+            Ok(dialect) => dialect,
+            Err(error) => return find(verdict, seq, error.to_string()),
+        };
+        let body = self.prompt.body(&*dialect, &prepared.markers);
+        if body.digest() != prepared.body || body.len() as u64 != prepared.bytes {
+            let (digest, sent) = (body.digest(), prepared.body);
+            find(verdict, seq, format!("the rebuilt request has digest {digest}, {sent} was sent"));
+        }
+        if dialect.adapter_version() != prepared.adapter || dialect.name() != prepared.dialect {
+            return;
+        }
+        match history::project(added.facts) {
             Ok(messages) => {
                 let segment = dialect.segment(&messages);
                 let expected: Vec<Digest> =
                     if segment.is_empty() { Vec::new() } else { vec![Digest::of(&segment)] };
-                if expected != prepared.added {
-                    find(verdict, seq, "encoding the history again gives other bytes than were sent");
+                match expected == prepared.added {
+                    true => verdict.encoded_again += 1,
+                    false if !added.whole => verdict.erased_requests += 1,
+                    false => find(verdict, seq, "encoding the history again gives other bytes than were sent"),
                 }
             }
             Err(error) => find(verdict, seq, error.to_string()),
         }
     }
-    Ok(())
 }
 
 /// I17: the fold of the log equals what the store keeps.

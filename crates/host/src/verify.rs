@@ -18,6 +18,10 @@ pub struct Checked {
     pub requests: u64,
     /// Of these, encoded again as well.
     pub encoded_again: u64,
+    /// Events that words were erased from.
+    pub erased_events: u64,
+    /// Requests that can't be rebuilt because of that.
+    pub erased_requests: u64,
     /// What doesn't hold: law, place and detail, in order.
     pub findings: Vec<(String, u64, String)>,
 }
@@ -75,6 +79,8 @@ fn one(reader: &Reader, session: &SessionId, epoch: u64) -> Checked {
         Ok(verdict) => {
             (checked.events, checked.requests) = (verdict.events, verdict.requests);
             checked.encoded_again = verdict.encoded_again;
+            checked.erased_events = verdict.erased_events;
+            checked.erased_requests = verdict.erased_requests;
             let findings = verdict.findings.into_iter();
             checked.findings = findings.map(|finding| (finding.law, finding.seq, finding.detail)).collect();
         }

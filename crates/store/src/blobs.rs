@@ -9,9 +9,11 @@
 
 pub(crate) mod attached;
 mod collect;
+pub(crate) mod gone;
 
 pub use attached::ATTACHED_BYTES;
 pub use collect::Collected;
+pub use gone::Gone;
 
 use crate::folder::sync_folder;
 use crate::staging::Staging;
@@ -47,6 +49,16 @@ pub enum BlobError {
         /// What is there has.
         found: Digest,
     },
+    /// It was taken out on purpose.
+    #[error("blob {digest} was {}", word(*why))]
+    Gone {
+        /// Its name.
+        digest: Digest,
+        /// Why.
+        why: Gone,
+        /// When, UTC ms.
+        time: u64,
+    },
     /// No room on the disk.
     #[error("the disk is full; {} could not be kept", path.display())]
     Full {
@@ -68,6 +80,13 @@ pub enum BlobError {
         #[source]
         source: io::Error,
     },
+}
+
+fn word(why: Gone) -> &'static str {
+    match why {
+        Gone::Erased => "erased, since it held words that the person erased",
+        Gone::Thinned => "let go, since it was kept for undo only and too long ago",
+    }
 }
 
 /// Content that was staged.

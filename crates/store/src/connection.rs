@@ -89,6 +89,8 @@ fn settings(role: Role) -> Vec<(&'static str, Value)> {
             // On macOS an ordinary sync stops in the drive's cache; elsewhere these two mean nothing.
             ("fullfsync", Value::Integer(1)),
             ("checkpoint_fullfsync", Value::Integer(1)),
+            // What is deleted is overwritten, so that erased words don't lie in free pages.
+            ("secure_delete", Value::Integer(1)),
             ("wal_autocheckpoint", Value::Integer(CHECKPOINT_PAGES)),
             ("journal_size_limit", Value::Integer(WAL_KEPT_BYTES)),
         ],
@@ -134,6 +136,7 @@ mod tests {
             (&second, "synchronous", Value::Integer(SYNC_NORMAL)),
             (&second, "journal_mode", Value::Text("wal".into())),
             (&second, "fullfsync", Value::Integer(1)),
+            (&second, "secure_delete", Value::Integer(1)),
             (&second, "cell_size_check", Value::Integer(1)),
             (&reader, "query_only", Value::Integer(1)),
             (&reader, "busy_timeout", Value::Integer(5_000)),

@@ -4,7 +4,7 @@
 //! write-ahead log open. Invariants: events come out checked or not at all; a state is always the fold of everything
 //! committed before the call; lists come from the projections, never from a scan of the log.
 
-use crate::blobs::{self, BlobError, Blobs, attached};
+use crate::blobs::{self, BlobError, Blobs, attached, gone};
 use crate::connection::{self, Role, nat};
 use crate::damage::{self, Salvage};
 use crate::error::{OpenError, ReadError};
@@ -175,9 +175,40 @@ impl Reader {
         };
         match self.with(|connection| attached::read(connection, digest).map_err(ReadError::sql(BLOB))) {
             Ok(Some(bytes)) => blobs::compared(digest, bytes),
-            Ok(None) => Err(of_file),
+            Ok(None) => Err(self.gone(digest)?.unwrap_or(of_file)),
             Err(error) => Err(of_row(&error)),
         }
+    }
+
+    /// Can this blob be had? Its content isn't compared.
+    ///
+    /// # Errors
+    /// Why it can't.
+    pub fn check_blob(&self, digest: &Digest) -> Result<(), BlobError> {
+        match self.holds_blob(digest)? {
+            true => Ok(()),
+            false => Err(self.gone(digest)?.unwrap_or(BlobError::Missing { digest: *digest })),
+        }
+    }
+
+    /// That a blob was taken out on purpose, if it was.
+    fn gone(&self, digest: &Digest) -> Result<Option<BlobError>, BlobError> {
+        let found = self.with(|connection| gone::why(connection, digest).map_err(ReadError::sql(BLOB)));
+        let said = |(why, time)| BlobError::Gone { digest: *digest, why, time };
+        found.map(|found| found.map(said)).map_err(|error| of_row(&error))
+    }
+
+    /// Names of all blobs whose content `holds`, wherever they are kept. Reads every one of them.
+    ///
+    /// # Errors
+    /// When one can't be read.
+    pub fn blobs_that(&self, holds: &dyn Fn(&[u8]) -> bool) -> Result<Vec<Digest>, BlobError> {
+        let mut found = self.inside.blobs.that(holds)?;
+        self.with(|connection| attached::that(connection, holds, &mut found).map_err(ReadError::sql(BLOB)))
+            .map_err(|error| of_row(&error))?;
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
     }
 
     /// Keeps bytes as a blob, once, and gives their name. It is durable before this returns.

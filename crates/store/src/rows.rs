@@ -19,7 +19,7 @@ const COLUMNS: &str =
 pub(crate) fn insert(connection: &Connection, event: &Recorded) -> rusqlite::Result<u64> {
     let (payload, erased) = match &event.payload {
         Payload::Text(text) => (Some(text.as_ref()), None),
-        Payload::Erased(digest) => (None, Some(digest.0.as_slice())),
+        Payload::Erased(digest) | Payload::Redacted { was: digest, .. } => (None, Some(digest.0.as_slice())),
     };
     connection
         .prepare_cached(
@@ -43,6 +43,35 @@ pub(crate) fn insert(connection: &Connection, event: &Recorded) -> rusqlite::Res
             erased,
         ])?;
     Ok(nat(connection.last_insert_rowid()))
+}
+
+/// Takes the payload of an event away and puts what is left of it in its place: the one `UPDATE` there is.
+pub(crate) fn erase(
+    connection: &Connection,
+    session: &SessionId,
+    seq: u64,
+    left: Option<&str>,
+) -> rusqlite::Result<()> {
+    let (pos, payload, erased): (i64, Option<String>, Option<Vec<u8>>) = connection
+        .prepare_cached("SELECT pos, payload, erased FROM events WHERE session = ?1 AND seq = ?2")?
+        .query_row(params![session.as_str(), int(seq)], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let mut digests = match (payload, erased) {
+        (Some(text), _) => Digest::of(text.as_bytes()).0.to_vec(),
+        (None, erased) => erased.unwrap_or_default().into_iter().take(32).collect(),
+    };
+    match left {
+        Some(left) => {
+            digests.extend_from_slice(&Digest::of(left.as_bytes()).0);
+            connection
+                .prepare_cached("INSERT OR REPLACE INTO remains (pos, payload) VALUES (?1, ?2)")?
+                .execute(params![pos, left])?;
+        }
+        None => drop(connection.execute("DELETE FROM remains WHERE pos = ?1", [pos])?),
+    }
+    connection
+        .prepare_cached("UPDATE events SET payload = NULL, erased = ?2 WHERE pos = ?1")?
+        .execute(params![pos, digests])
+        .map(drop)
 }
 
 /// The sequence number the session's next event will get.
@@ -100,7 +129,7 @@ pub(crate) fn scan(
             Ok(None) => return Ok(()),
             Err(error) => return Err(unreadable(session, seq, error)),
         };
-        let event = good(session, row, seq, before).map_err(|what| ReadError::Damaged {
+        let event = good(connection, session, row, seq, before).map_err(|what| ReadError::Damaged {
             session: session.clone(),
             seq,
             what,
@@ -117,18 +146,24 @@ pub(crate) fn alone(connection: &Connection, session: &SessionId, seq: u64) -> R
     let mut select = connection.prepare_cached(&sql).map_err(|error| error.to_string())?;
     let mut rows = select.query(params![session.as_str(), int(seq)]).map_err(|error| error.to_string())?;
     match rows.next() {
-        Ok(Some(row)) => whole(session, row, seq),
+        Ok(Some(row)) => whole(connection, session, row, seq),
         Ok(None) => Err("it is missing".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
 
-fn good(session: &SessionId, row: &Row<'_>, seq: u64, before: Option<Digest>) -> Result<Recorded, String> {
+fn good(
+    connection: &Connection,
+    session: &SessionId,
+    row: &Row<'_>,
+    seq: u64,
+    before: Option<Digest>,
+) -> Result<Recorded, String> {
     let found: i64 = row.get("seq").map_err(|error| error.to_string())?;
     if nat(found) != seq {
         return Err("it is missing".to_owned());
     }
-    let event = whole(session, row, seq)?;
+    let event = whole(connection, session, row, seq)?;
     match before {
         Some(hash) if hash == event.prev_hash => Ok(event),
         Some(_) => Err("it doesn't follow from the event before it".to_owned()),
@@ -136,8 +171,8 @@ fn good(session: &SessionId, row: &Row<'_>, seq: u64, before: Option<Digest>) ->
     }
 }
 
-fn whole(session: &SessionId, row: &Row<'_>, seq: u64) -> Result<Recorded, String> {
-    let event = shaped(session, row)
+fn whole(connection: &Connection, session: &SessionId, row: &Row<'_>, seq: u64) -> Result<Recorded, String> {
+    let event = shaped(connection, session, row)
         .map_err(|error| error.to_string())?
         .ok_or("it doesn't have the shape of an event")?;
     if event.seq == seq && event.hash == event.expected_hash() {
@@ -147,12 +182,12 @@ fn whole(session: &SessionId, row: &Row<'_>, seq: u64) -> Result<Recorded, Strin
     }
 }
 
-fn shaped(session: &SessionId, row: &Row<'_>) -> rusqlite::Result<Option<Recorded>> {
+fn shaped(connection: &Connection, session: &SessionId, row: &Row<'_>) -> rusqlite::Result<Option<Recorded>> {
     let payload: Option<Arc<str>> = row.get("payload")?;
     let erased: Option<Vec<u8>> = row.get("erased")?;
     let payload = match (payload, erased) {
         (Some(text), None) => Some(Payload::Text(text)),
-        (None, Some(bytes)) => digest(&bytes).map(Payload::Erased),
+        (None, Some(bytes)) => left(connection, row.get("pos")?, &bytes)?,
         (None, None) | (Some(_), Some(_)) => None,
     };
     let turn = id(row.get("turn")?);
@@ -181,6 +216,21 @@ fn shaped(session: &SessionId, row: &Row<'_>) -> rusqlite::Result<Option<Recorde
         hash,
         payload,
     }))
+}
+
+/// What is left of an erased payload, when it is what its erasure left.
+fn left(connection: &Connection, pos: i64, erased: &[u8]) -> rusqlite::Result<Option<Payload>> {
+    let Some((was, of_left)) = erased.split_at_checked(32) else { return Ok(None) };
+    let Some(was) = digest(was) else { return Ok(None) };
+    if of_left.is_empty() {
+        return Ok(Some(Payload::Erased(was)));
+    }
+    let left: Option<Arc<str>> = connection
+        .prepare_cached("SELECT payload FROM remains WHERE pos = ?1")?
+        .query_row([pos], |row| row.get(0))
+        .optional()?;
+    let left = left.filter(|left| Digest::of(left.as_bytes()).0 == of_left);
+    Ok(left.map(|left| Payload::Redacted { was, left }))
 }
 
 fn unreadable(session: &SessionId, seq: u64, error: rusqlite::Error) -> ReadError {

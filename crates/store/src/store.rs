@@ -12,6 +12,7 @@ use crate::folded::Kept;
 use crate::folder::DataFolder;
 use crate::ports::{Clock, Faults, NoFaults};
 use crate::reader::Reader;
+use crate::removal::{Removal, Removed};
 use crate::reply::{Pending, Promise, promise};
 use crate::schema;
 use crate::settings::Edit;
@@ -97,6 +98,7 @@ enum Way {
 enum Request {
     Append(Vec<Append>, Durability, Promise<Result<Vec<Recorded>, AppendError>>),
     Collect(Vec<Digest>, Promise<Result<Collected, AppendError>>),
+    Remove(Removal, Promise<Result<Removed, AppendError>>),
     Edit(Edit, Promise<Result<(), AppendError>>),
     Rebuild(Promise<Result<(), ReadError>>),
     KeepReserve(Promise<bool>),
@@ -306,6 +308,17 @@ impl StoreHandle {
         Ok(collected)
     }
 
+    /// Takes payloads and blobs out, with the events that record it in the same transaction. Blocks until old bytes are gone,
+    /// which for erased words writes the whole database anew.
+    ///
+    /// # Errors
+    /// As for [`StoreHandle::append`].
+    pub fn remove(&self, removal: Removal) -> Result<Removed, AppendError> {
+        let (promise, pending) = promise();
+        self.send(Request::Remove(removal, promise))?;
+        pending.wait().unwrap_or(Err(AppendError::Closed))
+    }
+
     /// Changes a folder or a setting.
     ///
     /// # Errors
@@ -397,6 +410,7 @@ fn serve(writer: &mut Writer, request: Request) {
     match request {
         Request::Append(batch, durability, promise) => promise.keep(writer.append(batch, durability)),
         Request::Collect(names, promise) => promise.keep(writer.collect(&names)),
+        Request::Remove(removal, promise) => promise.keep(writer.remove(removal)),
         Request::Edit(edit, promise) => promise.keep(edit.apply(writer)),
         Request::Rebuild(promise) => promise.keep(writer.rebuild()),
         Request::KeepReserve(promise) => promise.keep(writer.folder().keep_reserve()),

@@ -81,6 +81,9 @@ impl Writer {
                 why: error.to_string(),
             })?;
         }
+        if let Err(error) = writer.finish_removals() {
+            tracing::warn!(%error, "what was taken out isn't gone from the disk yet");
+        }
         Ok(writer)
     }
 
@@ -94,13 +97,8 @@ impl Writer {
         batch: Vec<Append>,
         durability: Durability,
     ) -> Result<Vec<Recorded>, AppendError> {
-        if let Some(over) = &self.over {
-            return Err(over.clone());
-        }
         let batch = ready(batch)?;
-        self.reach(Point::BeforeBegin)?;
-        self.set_durability(durability)?;
-        self.set_bound()?;
+        self.begin(durability)?;
         let mut work = Work::default();
         let carried = self.blobs.attached().waiting();
         let committed = self.transact(batch, &carried, &mut work);
@@ -110,10 +108,26 @@ impl Writer {
         }
         self.blobs.attached().committed(&carried);
         self.reach(Point::AfterCommit)?;
+        let recorded = self.announce(work);
+        self.watch_log();
+        Ok(recorded)
+    }
+
+    /// Makes the handle ready for a transaction.
+    pub(crate) fn begin(&mut self, durability: Durability) -> Result<(), AppendError> {
+        if let Some(over) = &self.over {
+            return Err(over.clone());
+        }
+        self.reach(Point::BeforeBegin)?;
+        self.set_durability(durability)?;
+        self.set_bound()
+    }
+
+    /// Tells what a committed transaction has made.
+    pub(crate) fn announce(&self, work: Work) -> Vec<Recorded> {
         let announcements = work.done(&self.kept);
         announcements.iter().for_each(|announcement| self.announcer.announce(announcement));
-        self.watch_log();
-        Ok(announcements.iter().flat_map(|announcement| announcement.events.iter().cloned()).collect())
+        announcements.iter().flat_map(|announcement| announcement.events.iter().cloned()).collect()
     }
 
     fn transact(
@@ -124,14 +138,22 @@ impl Writer {
     ) -> Result<(), AppendError> {
         self.execute("BEGIN IMMEDIATE", "beginning to save")?;
         self.check_epoch()?;
-        let (time, epoch) = (self.clock.now_ms(), self.epoch);
-        attached::write(&self.connection, carried, time)
+        let scope = self.scope();
+        attached::write(&self.connection, carried, scope.time)
             .map_err(AppendError::sql("keeping attached content"))?;
-        let scope = Scope { connection: &self.connection, kept: &self.kept, time, epoch };
         for append in batch {
             work.take_in(scope, append)?;
         }
         work.post(&self.connection)?;
+        self.commit()
+    }
+
+    pub(crate) fn scope(&self) -> Scope<'_> {
+        let (time, epoch) = (self.clock.now_ms(), self.epoch);
+        Scope { connection: &self.connection, kept: &self.kept, time, epoch }
+    }
+
+    pub(crate) fn commit(&self) -> Result<(), AppendError> {
         match self.faults.reach(Point::BeforeCommit) {
             Fate::Go => self.execute("COMMIT", "committing").map_err(|error| match error {
                 AppendError::Sql { why, .. } => AppendError::Unsure { why },
@@ -145,7 +167,7 @@ impl Writer {
     }
 
     /// Leaves the log as it was; what was carried goes on waiting.
-    fn undo(&mut self, work: Work, error: &AppendError) {
+    pub(crate) fn undo(&mut self, work: Work, error: &AppendError) {
         work.undone(&self.kept);
         match error {
             AppendError::Crashed => {
@@ -204,7 +226,7 @@ impl Writer {
         self.starved = starved;
     }
 
-    fn reach(&mut self, point: Point) -> Result<(), AppendError> {
+    pub(crate) fn reach(&mut self, point: Point) -> Result<(), AppendError> {
         match self.faults.reach(point) {
             Fate::Go | Fate::FailSync => Ok(()),
             Fate::Die => {
@@ -241,11 +263,11 @@ impl Writer {
         })
     }
 
-    fn execute(&self, sql: &str, doing: &'static str) -> Result<(), AppendError> {
+    pub(crate) fn execute(&self, sql: &str, doing: &'static str) -> Result<(), AppendError> {
         self.connection.execute_batch(sql).map_err(AppendError::sql(doing))
     }
 
-    fn check_epoch(&self) -> Result<(), AppendError> {
+    pub(crate) fn check_epoch(&self) -> Result<(), AppendError> {
         let current = self.number("epoch").map(nat).map_err(AppendError::sql("comparing epochs"))?;
         if current == self.epoch { Ok(()) } else { Err(AppendError::Fenced { mine: self.epoch, current }) }
     }
@@ -304,6 +326,18 @@ impl Writer {
 
     pub(crate) fn folder(&self) -> &DataFolder {
         &self.folder
+    }
+
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(crate) fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    pub(crate) fn blobs(&self) -> &Blobs {
+        &self.blobs
     }
 }
 

@@ -36,6 +36,20 @@ impl Needles {
         Self { finder: finder.filter(|_| !forms.is_empty()), forms }
     }
 
+    /// Needles that are exactly these forms.
+    #[must_use]
+    pub fn of_forms(forms: &[String]) -> Self {
+        let forms: Vec<Vec<u8>> = forms.iter().map(|form| form.as_bytes().to_vec()).collect();
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms).ok();
+        Self { finder: finder.filter(|_| !forms.is_empty()), forms }
+    }
+
+    /// Is one of them in these bytes?
+    #[must_use]
+    pub fn within(&self, bytes: &[u8]) -> bool {
+        self.finder.as_ref().is_some_and(|finder| finder.is_match(bytes))
+    }
+
     /// The text without them.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
@@ -154,6 +168,23 @@ impl Stream {
             None => self.held,
         }
     }
+}
+
+/// The forms in which a value is looked for in what is kept: as programs write it, and inside JSON inside JSON.
+#[must_use]
+pub fn forms(value: &str) -> Vec<String> {
+    let escaped = |text: &str| {
+        let json = serde_json::Value::String(text.to_owned()).to_string();
+        json[1..json.len() - 1].to_owned()
+    };
+    let once = escaped(value);
+    let twice = escaped(&once);
+    let deeper = [escaped(&twice), twice];
+    let written = written_forms(value).into_iter().filter_map(|form| String::from_utf8(form).ok());
+    let mut forms: Vec<String> = written.chain(deeper).collect();
+    forms.sort();
+    forms.dedup();
+    forms
 }
 
 /// The value and the ways programs write it.

@@ -9,6 +9,7 @@ import type { Folder } from '../protocol/generated/Folder';
 import type { Notification } from '../protocol/generated/Notification';
 import { Changes } from './changes.svelte';
 import { Drafts } from './drafts.svelte';
+import { Erasing } from './erasing.svelte';
 import { LiveSession } from './live.svelte';
 import { Permissions } from './permissions.svelte';
 import { Providers } from './providers.svelte';
@@ -37,6 +38,7 @@ export class App {
   live: LiveSession | null = $state.raw(null);
   changes: Changes | null = $state.raw(null);
   undoing: Undoing | null = $state.raw(null);
+  erasing: Erasing | null = $state.raw(null);
   problem: Failure | null = $state.raw(null);
   /** Name of something dropped that isn't a folder. */
   dropRefused: string | null = $state(null);
@@ -104,6 +106,7 @@ export class App {
     this.changes = new Changes(this.backend, id);
     this.undoing?.stop();
     this.undoing = new Undoing(this.backend, id);
+    this.erasing = new Erasing(this.backend, id, (words) => this.drafts.forget(words));
     void this.live.open();
   }
 
@@ -120,6 +123,7 @@ export class App {
     this.changes = null;
     this.undoing?.stop();
     this.undoing = null;
+    this.erasing = null;
     void this.attempt(() => this.#loadFolders());
   }
 

@@ -21,6 +21,20 @@ export class Drafts {
     }
   }
 
+  /** Takes words out of every draft. */
+  forget(words: string): void {
+    if (words === '') return;
+    try {
+      const keys = Object.keys(this.#storage ?? {}).filter((key) => key.startsWith(PREFIX));
+      for (const key of keys) {
+        const draft = this.#storage?.getItem(key) ?? '';
+        if (draft.includes(words)) this.write(key.slice(PREFIX.length), draft.replaceAll(words, ''));
+      }
+    } catch {
+      // A storage that refuses keeps nothing.
+    }
+  }
+
   write(session: string, text: string): void {
     try {
       if (text === '') this.#storage?.removeItem(PREFIX + session);

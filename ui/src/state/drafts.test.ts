@@ -25,3 +25,12 @@ test('a storage that refuses is no trouble', () => {
   expect(drafts.read('ses_1')).toBe('');
   expect(new Drafts(null).read('ses_1')).toBe('');
 });
+
+test('takes erased words out of every draft and leaves the rest', () => {
+  const drafts = new Drafts(localStorage);
+  drafts.write('ses_1', 'with kanarie-7f3e in it');
+  drafts.write('ses_2', 'kanarie-7f3e');
+  drafts.write('ses_3', 'without');
+  drafts.forget('kanarie-7f3e');
+  expect(['ses_1', 'ses_2', 'ses_3'].map((id) => drafts.read(id))).toEqual(['with  in it', '', 'without']);
+});

@@ -6,6 +6,7 @@ import { added, addedFailures, addedNotices } from './en.added';
 import { calls } from './en.calls';
 import { changes, undo } from './en.changes';
 import { composer, waiting } from './en.composer';
+import { erase, eraseFailures } from './en.erase';
 import { offers, permissions } from './en.permissions';
 import { queue } from './en.queue';
 
@@ -367,6 +368,7 @@ export const en = {
     'command/leftovers': 'A program that the command left running was stopped.',
     'secret/withheld': 'A secret was found in a result and kept out.',
     'files/uncovered': 'Some files are too large or ignored; changes to them aren’t listed.',
+    'record/erased': erase.notice,
     other: (code: string) => `Note: ${code}`,
   },
   plan: {
@@ -382,6 +384,7 @@ export const en = {
   added,
   changes,
   undo,
+  erase,
   offers,
   permissions,
   settings: {
@@ -503,6 +506,7 @@ export const en = {
     'made/gone': 'It isn’t there any more.',
     'show/none': 'Your system’s file manager didn’t answer. Look for it in the folder.',
     'restore/failed': 'It broke off. What was done until then is listed under Changes.',
+    ...eraseFailures,
     'content/missing': 'A content that is needed for it isn’t on the record any more.',
     'changes/unknown': 'This wasn’t changed there. Read the changes again.',
     'keychain/locked': 'The keychain is locked.',

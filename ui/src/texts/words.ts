@@ -246,6 +246,8 @@ export function noticeWords(code: string, facts: Facts, t: Texts): string {
       return n[code](modeWords(facts['mode'], t));
     case 'model/changed':
       return n[code](facts['model'] ?? '');
+    case 'record/erased':
+      return n[code](Number(facts['events'] ?? 0));
     case 'attempt/interrupted':
     case 'recovery/adopted':
     case 'recovery/continued':
@@ -258,6 +260,12 @@ export function noticeWords(code: string, facts: Facts, t: Texts): string {
     default:
       return n.other(code);
   }
+}
+
+/** A kind of place that words stand in, with how many there are. */
+export function placeWords(kind: string, count: number, t: Texts): string {
+  const words: { [kind in string]?: (n: number) => string } = t.erase.places;
+  return (words[kind] ?? t.erase.places.other)(count);
 }
 
 /** What isn't known about changes, in words. */

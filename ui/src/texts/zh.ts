@@ -7,6 +7,7 @@ import { added, addedFailures, addedNotices } from './zh.added';
 import { calls } from './zh.calls';
 import { changes, undo } from './zh.changes';
 import { composer, waiting } from './zh.composer';
+import { erase, eraseFailures } from './zh.erase';
 import { offers, permissions } from './zh.permissions';
 import { queue } from './zh.queue';
 
@@ -356,6 +357,7 @@ export const zh: Texts = {
     'command/leftovers': '命令结束后仍在运行的程序已被停止。',
     'secret/withheld': '结果里发现了密钥类内容，已隐去。',
     'files/uncovered': '有些文件过大或被忽略，它们的改动不会列出。',
+    'record/erased': erase.notice,
     other: (code) => `提示：${code}`,
   },
   plan: {
@@ -371,6 +373,7 @@ export const zh: Texts = {
   added,
   changes,
   undo,
+  erase,
   offers,
   permissions,
   settings: {
@@ -490,6 +493,7 @@ export const zh: Texts = {
     'made/gone': '它已经不在那里了。',
     'show/none': '系统的文件管理器没有回应。请在文件夹里找它。',
     'restore/failed': '中途断开了。已经完成的部分列在“改动”里。',
+    ...eraseFailures,
     'content/missing': '需要的内容已经不在记录里。',
     'changes/unknown': '这里没有改过它。请重新读取改动。',
     'keychain/locked': '钥匙串已锁定。',

@@ -231,6 +231,10 @@ impl Fold {
             Fact::RecoveryContinuation(_) => {
                 self.notice(event, "recovery/continued", &[], NoticeLevel::Info, out)
             }
+            Fact::RecordErased(e) => {
+                let facts = [("events", e.events.len().to_string()), ("contents", e.blobs.len().to_string())];
+                self.notice(event, "record/erased", &facts, NoticeLevel::Info, out);
+            }
             Fact::NoticeRaised(e) => {
                 let facts: Vec<(&str, String)> =
                     e.facts.iter().map(|(k, v)| (k.as_str(), facts::shown(v))).collect();

@@ -4,6 +4,7 @@
 //! as opaque ids. Commands that append say the sequence number they were recorded at and are idempotent by `command`.
 
 use super::permission::{Permissions, WhatIf};
+use super::storage::{ErasePreview, EraseWhy, ErasedView};
 use super::store::{
     AppInfo, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings,
 };
@@ -215,6 +216,26 @@ pub enum Command {
         /// Its id as given by `changes`.
         made: String,
     },
+    /// What erasing words from the record would touch. Reply: `erase_preview`.
+    PreviewErase {
+        /// The session.
+        session: String,
+        /// An entry's key, a call's id, or an event's number.
+        place: String,
+        /// The exact words; all that stands at the place when null.
+        text: Option<String>,
+    },
+    /// Erase words from the record of a session and from everything that is kept, for good. Reply: `erased`.
+    Erase {
+        /// The session.
+        session: String,
+        /// An entry's key, a call's id, or an event's number.
+        place: String,
+        /// The exact words; all that stands at the place when null.
+        text: Option<String>,
+        /// Why.
+        why: EraseWhy,
+    },
     /// Providers and their models. Reply: `providers`.
     Providers,
     /// Store a key in the system's keychain. Reply: `providers`.
@@ -296,6 +317,10 @@ pub enum Reply {
     WhatIf(WhatIf),
     /// A difference.
     Diff(FileDiff),
+    /// What erasing would touch.
+    ErasePreview(ErasePreview),
+    /// What was erased.
+    Erased(ErasedView),
     /// Providers.
     Providers(Vec<Provider>),
     /// Settings.

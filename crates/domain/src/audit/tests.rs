@@ -177,3 +177,28 @@ fn an_event_that_cannot_be_read_is_found_and_hides_no_other() {
     let found = laws(&log);
     assert!(found.contains(&"decode".to_owned()) && found.contains(&"I1".to_owned()), "{found:?}");
 }
+
+#[test]
+fn an_erasure_that_is_not_on_record_and_one_that_did_not_happen_are_found() {
+    let erased = |log: &mut Log, left: &str| {
+        let event = log.events.iter_mut().find(|event| event.kind == "user/message").expect("it is there");
+        let text = event.payload.text().expect("whole").replace("words", crate::erasure::MARK);
+        let (was, left) = (event.payload.digest(), left.replace("LEFT", &text));
+        event.payload = Payload::Redacted { was, left: left.as_str().into() };
+        ErasedEvent { seq: event.seq, left: Some(Digest::of(left.as_bytes())) }
+    };
+    let on_record = |log: &mut Log, one: ErasedEvent| {
+        let (by, why) = (ErasedBy::User, ErasedWhy::Secret);
+        log.push(RecordErased { by, why, chosen: one.seq, events: vec![one], blobs: vec![] });
+    };
+    let mut log = whole();
+    let one = erased(&mut log, "LEFT");
+    assert_eq!(laws(&log), ["erased"], "not on record");
+    on_record(&mut log, one);
+    assert_eq!(laws(&log), [""; 0]);
+    check(log.clone(), |log| {
+        erased(log, "LEFT ");
+    }, "erased");
+    let untouched = ErasedEvent { seq: 0, left: None };
+    check(log, |log| on_record(log, untouched), "erased");
+}

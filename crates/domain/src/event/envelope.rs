@@ -48,6 +48,13 @@ pub enum Payload {
     Text(Arc<str>),
     /// Erased; its digest stays so that the chain verifies.
     Erased(Digest),
+    /// Words were erased from it: its digest stays, and the same payload without them stands in its place.
+    Redacted {
+        /// The digest the chain holds.
+        was: Digest,
+        /// What is left.
+        left: Arc<str>,
+    },
 }
 
 impl Payload {
@@ -56,7 +63,7 @@ impl Payload {
     pub fn digest(&self) -> Digest {
         match self {
             Self::Text(text) => Digest::of(text.as_bytes()),
-            Self::Erased(digest) => *digest,
+            Self::Erased(digest) | Self::Redacted { was: digest, .. } => *digest,
         }
     }
 }
@@ -136,7 +143,7 @@ impl Recorded {
     pub fn decode(self) -> Result<Event, DecodeError> {
         let fact = match &self.payload {
             Payload::Erased(_) => None,
-            Payload::Text(text) => match Fact::decode(&self.kind, self.version, text) {
+            Payload::Text(text) | Payload::Redacted { left: text, .. } => match Fact::decode(&self.kind, self.version, text) {
                 Ok(fact) => Some(fact),
                 Err(DecodeError::UnknownKind { .. } | DecodeError::NewerVersion { .. }) if self.ignorable => {
                     None

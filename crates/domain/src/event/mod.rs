@@ -6,6 +6,7 @@
 
 pub mod envelope;
 pub mod model;
+pub mod record;
 pub mod revision;
 pub mod session;
 pub mod tool;
@@ -13,6 +14,7 @@ pub mod turn;
 
 pub use envelope::{Draft, Event, Payload, Recorded};
 pub use model::*;
+pub use record::*;
 pub use revision::*;
 pub use session::*;
 pub use tool::*;
@@ -212,6 +214,8 @@ catalogue! {
     GrantGiven = "grant/given" v 1;
     /// The person took such a permission back.
     GrantRevoked = "grant/revoked" v 1;
+    /// Words were erased from the record; which events they stood in, never what they were.
+    RecordErased = "record/erased" v 1;
     /// A key was used for a request; which one, never what it is.
     CredentialUsed = "credential/used" v 1;
     /// A new process took over a turn that waits for a person.

@@ -54,6 +54,8 @@ pub enum EpochReason {
     ModelSwitch,
     /// The instructions or tools of this build differ from those of the last request.
     Config,
+    /// Words were erased from what the last request held.
+    Erased,
 }
 
 /// `attempt/start`

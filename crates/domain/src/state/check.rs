@@ -104,6 +104,7 @@ pub(super) fn check(state: &State, draft: &Draft) -> Verdict {
             format!("{} isn't in force", e.grant)
         }),
         Fact::CredentialUsed(_) | Fact::LateIgnored(_) | Fact::NoticeRaised(_) => Ok(()),
+        Fact::RecordErased(e) => erased(state, e),
         Fact::RecoveryAdopted(e) => named_turn(state, &e.turn),
         Fact::RecoveryContinuation(_) => {
             require(state.turn.is_none(), "recovery/continuation", || "a turn is open".into())
@@ -436,6 +437,14 @@ fn changed_after_start(state: &State, id: &CallId, changed: &Changed) -> Verdict
 fn restoring(state: &State) -> Verdict {
     require(state.turn.is_none(), "revision/idle", || "a turn is open".into())?;
     require(state.restoring.is_none(), "revision/one_open", || "changes are being taken back".into())
+}
+
+/// Words are erased while nothing runs, from events that are there.
+fn erased(state: &State, e: &RecordErased) -> Verdict {
+    require(state.turn.is_none(), "record/idle", || "a turn is open".into())?;
+    require(state.restoring.is_none(), "record/idle", || "changes are being taken back".into())?;
+    let beyond = e.events.iter().map(|one| one.seq).chain([e.chosen]).find(|seq| *seq >= state.next_seq);
+    require(beyond.is_none(), "record/places", || format!("{beyond:?} isn't before {}", state.next_seq))
 }
 
 fn grant_given(state: &State, e: &GrantGiven) -> Verdict {

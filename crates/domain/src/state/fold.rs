@@ -103,6 +103,7 @@ pub(super) fn fold(state: &mut State, event: &Event) {
             judge_open_anew(state);
         }
         Fact::GrantRevoked(e) => drop(state.grants.remove(&e.grant)),
+        Fact::RecordErased(_) => state.erased = Some(event.envelope.seq),
         Fact::RecoveryAdopted(_) => with_turn(state, |turn| adopted(turn, event.envelope.epoch)),
         Fact::RecoveryContinuation(e) => state.continuation = Some(e.turn.clone()),
     }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 8;
+pub const STATE_VERSION: u32 = 9;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
@@ -80,6 +80,8 @@ pub struct State {
     pub last_failure: Option<String>,
     /// Did the person stop the last turn, or Daybook by closing?
     pub stopped: bool,
+    /// Where words were last erased: requests before it hold what the history doesn't any more.
+    pub erased: Option<u64>,
 }
 
 /// Something allowed for the rest of the session.

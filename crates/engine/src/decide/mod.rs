@@ -9,6 +9,7 @@ mod answer;
 mod cancel;
 mod claim;
 mod command;
+mod erase;
 mod finish;
 mod judged;
 mod recover;
@@ -18,6 +19,7 @@ mod tests;
 mod wanted;
 
 pub use command::{Command, CommandError, CommandReply, command};
+pub use erase::may_erase;
 pub use judged::{Judged, Judgement};
 pub use recover::{Found, Look, recover};
 pub use restore::Restore;

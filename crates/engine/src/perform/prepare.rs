@@ -114,6 +114,9 @@ fn reason(state: &State, step: &Step, head: &[u8], adapter: u32) -> Option<Epoch
     if !same_model {
         return Some(EpochReason::ModelSwitch);
     }
+    if state.erased.is_some_and(|erased| erased > prefix.last) {
+        return Some(EpochReason::Erased);
+    }
     let same_head = prefix.head == Digest::of(head) && prefix.adapter == adapter;
     (!same_head).then_some(EpochReason::Config)
 }

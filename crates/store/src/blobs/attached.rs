@@ -120,6 +120,22 @@ pub(crate) fn before(from: &Connection, time: u64) -> rusqlite::Result<Vec<Diges
     rows.filter_map(|bytes| bytes.map(|bytes| crate::rows::digest(&bytes)).transpose()).collect()
 }
 
+/// Adds the names of rows whose content `holds`.
+pub(crate) fn that(
+    from: &Connection,
+    holds: &dyn Fn(&[u8]) -> bool,
+    found: &mut Vec<Digest>,
+) -> rusqlite::Result<()> {
+    let mut select = from.prepare_cached("SELECT digest, bytes FROM blobs")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        if holds(row.get_ref(1)?.as_blob()?) {
+            found.extend(crate::rows::digest(row.get_ref(0)?.as_blob()?));
+        }
+    }
+    Ok(())
+}
+
 /// Removes one and gives its size.
 pub(crate) fn remove(from: &Connection, digest: &Digest) -> rusqlite::Result<Option<u64>> {
     from.prepare_cached("DELETE FROM blobs WHERE digest = ?1 RETURNING length(bytes)")?

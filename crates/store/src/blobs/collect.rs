@@ -34,6 +34,25 @@ impl Blobs {
         self.referred.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Names of files, and of what waits, whose content `holds`.
+    pub(crate) fn that(&self, holds: &dyn Fn(&[u8]) -> bool) -> Result<Vec<Digest>, BlobError> {
+        let waiting = self.attached().waiting();
+        let mut found: Vec<Digest> =
+            waiting.iter().filter(|(_, bytes)| holds(bytes)).map(|(digest, _)| *digest).collect();
+        for (path, name) in entries(&self.folder)? {
+            if name.len() != 2 || !path.is_dir() {
+                continue;
+            }
+            for (file, rest) in entries(&path)? {
+                let Ok(digest) = format!("{name}{rest}").parse::<Digest>() else { continue };
+                if holds(&fs::read(&file).map_err(|error| failed(&file, error))?) {
+                    found.push(digest);
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Removes the files that `keep` doesn't name, were written before `before` and this process doesn't refer to.
     pub(crate) fn collect(
         &self,

@@ -12,4 +12,5 @@ mod laws;
 mod lists;
 mod opening;
 mod power;
+mod removal;
 mod rig;

@@ -18,6 +18,7 @@ import type { AppInfo } from '../generated/AppInfo';
 import { answerAdded } from './added';
 import { advance } from './advance';
 import { answerPermissions, give } from './allowing';
+import { answerErasing } from './erasing';
 import { FakeFolder } from './folder';
 import { needsOf } from './needs';
 import { answerProviders } from './services';
@@ -168,6 +169,13 @@ export class FakeBackend implements Backend {
       case 'undo': {
         const stage = this.#stage(this.#view(command.args.session));
         return answerChanges(stage, command, () => this.#id('rev'), world.now);
+      }
+      case 'preview_erase':
+      case 'erase': {
+        const { session } = command.args;
+        const reply = answerErasing(this.#view(session), command);
+        if (reply.kind === 'erased') this.resync(session);
+        return reply;
       }
       default:
         return this.#inSession(command);

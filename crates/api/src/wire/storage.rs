@@ -1,0 +1,64 @@
+//! Erasing words from the record, as a client sees it.
+//!
+//! A place is named by what the view calls it: an entry's key, a call's id, or an event's number. Invariant: the words to
+//! erase go in through here and come out nowhere.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// What erasing would touch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ErasePreview {
+    /// The event that was chosen.
+    #[ts(type = "number")]
+    pub seq: u64,
+    /// All that it says; the person may mark a part of it.
+    pub says: String,
+    /// How often the words stand in each kind of place of this session.
+    pub places: Vec<ErasePlace>,
+}
+
+/// A kind of place that words stand in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ErasePlace {
+    /// `message`, `waiting` (on its way to being read), `title`, `answer`, `call`, `result`, `shown` (streamed for showing
+    /// only), `note` or `other`.
+    pub kind: String,
+    /// How many.
+    pub count: u32,
+}
+
+/// Why words are erased.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(rename_all = "snake_case")]
+pub enum EraseWhy {
+    /// A key or a password.
+    Secret,
+    /// Something private.
+    Private,
+    /// Something else.
+    Other,
+}
+
+/// What was erased.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ErasedView {
+    /// Where it is on record.
+    #[ts(type = "number")]
+    pub seq: u64,
+    /// Events it took words out of.
+    #[ts(type = "number")]
+    pub events: u64,
+    /// Parts of requests, results and contents kept for undo that went.
+    #[ts(type = "number")]
+    pub contents: u64,
+    /// Copies of the record kept from before updates that went.
+    #[ts(type = "number")]
+    pub copies: u64,
+    /// May old bytes still be on the disk? The next start of Daybook tries again.
+    pub unfinished: bool,
+}

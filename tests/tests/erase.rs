@@ -1,0 +1,262 @@
+//! Erasing what a person pasted: afterwards it is in no byte of the data folder, and everything else still holds.
+
+use crate::play::{Play, read, run, script, text, write};
+use domain::erasure::MARK;
+use domain::event::{EpochReason, ErasedWhy, Fact, RestoreOf, RestoreScope};
+use domain::state::State;
+use engine::{CommandFailure, Erase, Erased};
+use std::path::Path;
+use store::{BlobError, Gone, Point, Reader};
+use tests::{Answers, DieAt, Rig};
+
+/// Made up for these tests; nothing in the world is opened by it.
+const CANARY: &str = "kanarie-\"7f3e\"-zingt";
+
+/// The forms in which it may stand somewhere: as it is, and inside JSON once, twice and three times.
+fn forms() -> Vec<String> {
+    let mut forms = vec![CANARY.to_owned()];
+    for _ in 0..3 {
+        let json = serde_json::json!(forms.last()).to_string();
+        forms.push(json[1..json.len() - 1].to_owned());
+    }
+    forms
+}
+
+/// Files below the folder that hold it in any form.
+pub(crate) fn holding(folder: &Path) -> Vec<String> {
+    let forms = forms();
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap_or_default();
+            let holds = |form: &String| bytes.windows(form.len()).any(|window| window == form.as_bytes());
+            if forms.iter().any(holds) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+fn quoted(words: &str) -> String {
+    let json = serde_json::json!(words).to_string();
+    json[1..json.len() - 1].to_owned()
+}
+
+/// A turn that has it in the person's words, in the answer, in a call and its result, in a file that was read and written.
+async fn planted() -> Play {
+    let says = quoted(&format!("I see {CANARY} there."));
+    let rig = Rig::new(&script(&[
+        &read("keys.txt"),
+        &write("copy.txt", &format!("key = {CANARY}\n")),
+        &run(&quoted(&format!("echo {CANARY}"))),
+        &text(&says),
+        &text("Something else."),
+        &text("And again."),
+    ]));
+    std::fs::write(rig.folder().join("keys.txt"), format!("# mine\nkey = {CANARY}\n")).expect("writes");
+    let play = Play::on(rig).await;
+    play.through(&format!("Use {CANARY} for it.")).await;
+    play.through("Something else.").await;
+    play
+}
+
+fn seq_of(play: &Play, kind: &str) -> u64 {
+    play.rig.log(&play.session).into_iter().find(|event| event.kind == kind).expect("it is there").seq
+}
+
+fn exact(chosen: u64) -> Erase {
+    Erase { chosen, text: Some(CANARY.to_owned()), why: ErasedWhy::Secret }
+}
+
+async fn erased(play: &Play) -> Erased {
+    let chosen = seq_of(play, "user/message");
+    play.process.engine.erase(&play.session, exact(chosen)).await.expect("it is erased")
+}
+
+fn verdict(play: &Play) -> engine::verify::Verdict {
+    let store = play.process.engine.store();
+    engine::verify::verify(store, &play.session, store.epoch()).expect("readable")
+}
+
+/// The log is whole, and says what was erased instead of "damaged".
+fn sound(play: &Play) {
+    play.clean();
+    let verdict = verdict(play);
+    assert!(verdict.erased_events >= 8, "{verdict:?}");
+    assert!(verdict.erased_requests >= 4, "{verdict:?}");
+    play.process.engine.store().verify_chain(&play.session).expect("the chain holds");
+}
+
+#[tokio::test(start_paused = true)]
+async fn erased_words_are_in_no_byte_of_the_data_folder() {
+    let play = planted().await;
+    assert!(!holding(play.rig.data()).is_empty(), "it was planted");
+    let done = erased(&play).await;
+    assert!(done.events >= 8 && done.blobs >= 4 && done.unfinished.is_none(), "{done:?}");
+    assert_eq!(holding(play.rig.data()), Vec::<String>::new(), "while it runs");
+    sound(&play);
+    let Play { rig, process, session } = play;
+    drop(process);
+    assert_eq!(holding(rig.data()), Vec::<String>::new(), "after it was closed");
+    let process = std::sync::Arc::new(rig.start(DieAt::never()));
+    let play = Play { rig, process, session };
+    sound(&play);
+    // The folder is the person's: nothing in it was touched.
+    assert!(play.rig.file("keys.txt").contains(CANARY) && play.rig.file("copy.txt").contains(CANARY));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_model_reads_from_then_on_stands_in_the_log_with_a_mark() {
+    let play = planted().await;
+    let done = erased(&play).await;
+    let row = play.process.engine.store().session(&play.session).expect("readable").expect("listed");
+    assert_eq!(row.title, format!("Use {MARK} for it."));
+    play.through("Go on.").await;
+    let heard = play.heard();
+    assert!(heard.contains(&format!("Use {MARK} for it.")), "{heard:#?}");
+    let request = play.requests().last().expect("one was sent").to_string();
+    assert!(forms().iter().all(|form| !request.contains(form)), "{request}");
+    let opened = play.facts().into_iter().rev().find_map(|fact| match fact {
+        Fact::RequestPrepared(prepared) => prepared.opened,
+        _ => None,
+    });
+    assert_eq!(opened, Some(EpochReason::Erased));
+    let record = play.facts().into_iter().find_map(|fact| match fact {
+        Fact::RecordErased(record) => Some(record),
+        _ => None,
+    });
+    let record = record.expect("it is on record");
+    assert_eq!((record.events.len() as u64, record.why), (done.events, ErasedWhy::Secret));
+    // Requests after it rebuild to the byte.
+    let before = verdict(&play);
+    play.through("And on.").await;
+    let after = verdict(&play);
+    assert_eq!(after.erased_requests, before.erased_requests);
+    assert_eq!(after.encoded_again, before.encoded_again + 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_whole_message_goes_with_the_name_that_was_made_of_it() {
+    let play = Play::of(&script(&[&text("Fine."), &text("Fine.")])).await;
+    let long = format!("Here is what I never meant to paste, with {CANARY} in it and much more than fits into a name.");
+    play.through(&long).await;
+    let chosen = seq_of(&play, "user/message");
+    let whole = Erase { chosen, text: None, why: ErasedWhy::Private };
+    let found = play.process.engine.erasable(&play.session, &whole).expect("it can be");
+    assert_eq!(found.says, long);
+    let kinds: Vec<&str> = found.places.iter().map(|(_, kind)| kind.as_str()).collect();
+    assert_eq!(kinds, ["inbox/posted", "session/renamed", "user/message", "assistant/delta"]);
+    play.process.engine.erase(&play.session, whole).await.expect("it is erased");
+    assert_eq!(holding(play.rig.data()), Vec::<String>::new());
+    let title = play.state().session.expect("there").title;
+    assert_eq!(title, format!("{MARK}…"));
+    play.clean();
+}
+
+#[tokio::test(start_paused = true)]
+async fn erasing_is_refused_with_its_reason_and_changes_nothing() {
+    let play = planted().await;
+    let before = play.rig.log(&play.session);
+    for (text, code) in [
+        ("nowhere to be seen", "erase/nothing"),
+        ("abc", "erase/short"),
+        ("erased by", "erase/mark"),
+        ("next_turn", "erase/nothing"),
+        ("allow", "erase/needed"),
+    ] {
+        let erase = Erase { chosen: 1, text: Some(text.into()), why: ErasedWhy::Other };
+        let refused = play.process.engine.erase(&play.session, erase).await;
+        let Err(CommandFailure::Refused(error)) = refused else { panic!("{text}: {refused:?}") };
+        assert_eq!(error.code, code, "{text}: {error}");
+    }
+    let unknown = play.process.engine.erase(&play.session, exact(9_999)).await;
+    assert!(matches!(unknown, Err(CommandFailure::Refused(error)) if error.code == "erase/unknown"));
+    assert_eq!(play.rig.log(&play.session), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_erased_while_a_turn_runs_or_waits() {
+    let play = Play::of(&script(&[&write("a.txt", CANARY), &text("Done.")])).await;
+    play.say(&format!("Use {CANARY}.")).await;
+    play.until(crate::play::asks).await;
+    let refused = play.process.engine.erase(&play.session, exact(1)).await;
+    assert!(matches!(refused, Err(CommandFailure::Refused(error)) if error.code == "erase/busy"));
+    play.rest(&Answers::default()).await;
+    erased(&play).await;
+    assert_eq!(holding(play.rig.data()), Vec::<String>::new());
+}
+
+/// A message that still waits is erased like one that was read.
+#[tokio::test(start_paused = true)]
+async fn words_that_wait_to_be_read_go_as_well() {
+    let play = planted().await;
+    erased(&play).await;
+    let waiting = |state: &State| state.inbox.clone();
+    assert!(waiting(&play.state()).is_empty());
+    let again = play.process.engine.erase(&play.session, exact(1)).await;
+    assert!(matches!(again, Err(CommandFailure::Refused(error)) if error.code == "erase/nothing"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_erasure_that_was_killed_is_finished_or_never_began() {
+    for point in [Point::BeforeBegin, Point::BeforeCommit, Point::AfterCommit] {
+        let play = planted().await;
+        let chosen = seq_of(&play, "user/message");
+        let Play { rig, process, session } = play;
+        drop(process);
+        let process = rig.start(DieAt::append(0, point));
+        let died = process.engine.erase(&session, exact(chosen)).await;
+        assert!(died.is_err(), "{point:?}");
+        drop(process);
+        let process = std::sync::Arc::new(rig.start(DieAt::never()));
+        let play = Play { rig, process, session };
+        match point {
+            Point::AfterCommit => {
+                assert_eq!(holding(play.rig.data()), Vec::<String>::new());
+                sound(&play);
+            }
+            Point::BeforeBegin | Point::BeforeCommit => {
+                play.clean();
+                assert_eq!(verdict(&play).erased_events, 0);
+                erased(&play).await;
+                assert_eq!(holding(play.rig.data()), Vec::<String>::new());
+            }
+        }
+    }
+}
+
+/// What was changed can be taken back but for contents that held the words; they say why.
+#[tokio::test(start_paused = true)]
+async fn undo_works_where_no_erased_content_is_wanted_and_says_so_where_one_is() {
+    let rig = Rig::new(&script(&[
+        &write("plain.txt", "new"),
+        &write("keys.txt", "new"),
+        &text("Done."),
+    ]));
+    std::fs::write(rig.folder().join("plain.txt"), "old").expect("writes");
+    std::fs::write(rig.folder().join("keys.txt"), CANARY).expect("writes");
+    let play = Play::on(rig).await;
+    play.through("Rewrite both.").await;
+    play.through(&format!("It was {CANARY}.")).await;
+    let erase = Erase { chosen: seq_of(&play, "user/message"), text: Some(CANARY.into()), why: ErasedWhy::Secret };
+    play.process.engine.erase(&play.session, erase).await.expect("it is erased");
+    let kept = domain::digest::Digest::of(CANARY.as_bytes());
+    let gone = Reader::open(play.rig.data()).expect("readable").blob(&kept);
+    assert!(matches!(gone, Err(BlobError::Gone { why: Gone::Erased, .. })), "{gone:?}");
+    let only = |path: &str| RestoreScope { of: RestoreOf::Session, paths: vec![path.to_owned()] };
+    let refused = play.process.engine.restore(&play.session, only("keys.txt"), vec![]).await;
+    let Err(CommandFailure::Refused(error)) = refused else { panic!("{refused:?}") };
+    assert!(error.code == "content/erased", "{error:?}");
+    assert_eq!((play.rig.file("keys.txt"), play.rig.file("plain.txt")), ("new".into(), "new".into()));
+    play.process.engine.restore(&play.session, only("plain.txt"), vec![]).await.expect("it is taken back");
+    play.until(|state| state.restoring.is_none()).await;
+    assert_eq!(play.rig.file("plain.txt"), "old");
+    play.clean();
+}

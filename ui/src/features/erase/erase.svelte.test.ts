@@ -1,0 +1,57 @@
+import { render, screen } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { expect, it } from 'vitest';
+import type { Backend } from '../../protocol/backend';
+import type { Reply } from '../../protocol/generated/Reply';
+import { Erasing } from '../../state/erasing.svelte';
+import { en } from '../../texts/en';
+import { zh } from '../../texts/zh';
+import EraseSheet from './EraseSheet.svelte';
+
+const SAYS = 'Use kanarie-7f3e for it.';
+const asked: string[] = [];
+const backend: Backend = {
+  call(command) {
+    asked.push(
+      command.name === 'erase' ? `erase ${command.args.text ?? 'all'} ${command.args.why}` : command.name,
+    );
+    const places = [
+      { kind: 'message', count: 1 },
+      { kind: 'answer', count: 2 },
+    ];
+    return Promise.resolve<Reply>(
+      command.name === 'erase'
+        ? { kind: 'erased', value: { seq: 9, events: 3, contents: 2, copies: 1, unfinished: true } }
+        : { kind: 'erase_preview', value: { seq: 3, says: SAYS, places } },
+    );
+  },
+  subscribe: () => () => {},
+};
+
+it('says what goes and what can’t, erases the marked words, and says what went', async () => {
+  const erasing = new Erasing(backend, 'ses_1', () => {});
+  await erasing.want('msg_1');
+  render(EraseSheet, { t: en, erasing });
+  const text = screen.getByRole<HTMLTextAreaElement>('textbox', { name: en.erase.says });
+  expect(text).toHaveValue(SAYS);
+  expect(screen.getByText(en.erase.whole)).toBeVisible();
+  expect(screen.getByText(/1 message of yours and 2 answers/)).toBeVisible();
+  for (const line of [en.erase.service, en.erase.files, en.erase.sessions]) {
+    expect(screen.getByText(line)).toBeVisible();
+  }
+  text.setSelectionRange(4, 16);
+  text.dispatchEvent(new Event('select'));
+  expect(await screen.findByText('kanarie-7f3e')).toBeVisible();
+  await userEvent.click(await screen.findByRole('radio', { name: en.erase.whys.private }));
+  await userEvent.click(await screen.findByRole('button', { name: en.erase.confirm }));
+  expect(asked.at(-1)).toBe('erase kanarie-7f3e private');
+  expect(await screen.findByText(en.erase.unfinished)).toBeVisible();
+  expect(screen.queryByText(/kanarie/)).toBeNull();
+});
+
+it('is told in Chinese as well', async () => {
+  const erasing = new Erasing(backend, 'ses_1', () => {});
+  await erasing.want('msg_1');
+  render(EraseSheet, { t: zh, erasing });
+  expect(screen.getByText(/它们出现在 1 条你的消息、2 个回答中/)).toBeVisible();
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { Backend } from '../protocol/backend';
+import { Failure } from '../protocol/backend';
+import type { Command } from '../protocol/generated/Command';
+import type { Reply } from '../protocol/generated/Reply';
+import { Erasing } from './erasing.svelte';
+
+const SAYS = 'Use kanarie-7f3e for it.';
+
+function set(answer?: (command: Command) => Reply | undefined) {
+  const asked: Command[] = [];
+  const forgotten: string[] = [];
+  const backend: Backend = {
+    call(command) {
+      asked.push(command);
+      const own = answer?.(command);
+      if (own) return Promise.resolve(own);
+      const places = [{ kind: 'message', count: 1 }];
+      return Promise.resolve<Reply>(
+        command.name === 'erase'
+          ? { kind: 'erased', value: { seq: 9, events: 3, contents: 2, copies: 0, unfinished: false } }
+          : { kind: 'erase_preview', value: { seq: 3, says: SAYS, places } },
+      );
+    },
+    subscribe: () => () => {},
+  };
+  return { erasing: new Erasing(backend, 'ses_1', (words) => forgotten.push(words)), asked, forgotten };
+}
+
+describe('erasing', () => {
+  it('asks about all that stands there, and erases exactly the marked words', async () => {
+    const { erasing, asked, forgotten } = set();
+    await erasing.want('msg_1');
+    expect(erasing.says).toBe(SAYS);
+    await erasing.mark(' kanarie-7f3e ');
+    erasing.why = 'private';
+    await erasing.confirm();
+    expect(asked).toEqual([
+      { name: 'preview_erase', args: { session: 'ses_1', place: 'msg_1', text: null } },
+      { name: 'preview_erase', args: { session: 'ses_1', place: 'msg_1', text: 'kanarie-7f3e' } },
+      { name: 'erase', args: { session: 'ses_1', place: 'msg_1', text: 'kanarie-7f3e', why: 'private' } },
+    ]);
+    expect(erasing.done?.events).toBe(3);
+    expect(forgotten).toEqual(['kanarie-7f3e']);
+    expect([erasing.says, erasing.marked]).toEqual([null, '']);
+  });
+
+  it('keeps nothing of the words after it was closed', async () => {
+    const { erasing, forgotten } = set();
+    await erasing.want('msg_1');
+    await erasing.mark('kanarie-7f3e');
+    erasing.close();
+    expect([erasing.place, erasing.says, erasing.marked, erasing.places]).toEqual([null, null, '', null]);
+    expect(forgotten).toEqual([]);
+  });
+
+  it('can’t be confirmed before it is known what goes, and says why it was refused', async () => {
+    const refused = new Failure({ code: 'erase/busy', message: 'busy', hint: null });
+    const { erasing, asked } = set((command) => {
+      if (command.name === 'erase') throw refused;
+      return undefined;
+    });
+    await erasing.confirm();
+    expect(asked).toEqual([]);
+    await erasing.want('msg_1');
+    await erasing.confirm();
+    expect(erasing.problem).toBe(refused);
+    expect([erasing.done, erasing.busy]).toEqual([null, false]);
+  });
+});

@@ -1,0 +1,101 @@
+// Erasing words from the record of a session: what stands at a place, which of it is marked, and where else it stands.
+//
+// Invariants: the words to erase are kept nowhere but here, and not after the sheet is closed; what is shown as going is
+// what the engine was asked about last.
+import { ask, failureOf, type Backend, type Failure } from '../protocol/backend';
+import type { ErasePlace } from '../protocol/generated/ErasePlace';
+import type { EraseWhy } from '../protocol/generated/EraseWhy';
+import type { ErasedView } from '../protocol/generated/ErasedView';
+
+/** Erases the same words from what this page keeps itself. */
+export type Forget = (words: string) => void;
+
+export class Erasing {
+  /** An entry's key or a call's id; null while nothing is being erased. */
+  place: string | null = $state.raw(null);
+  /** All that stands there; null before it is known. */
+  says: string | null = $state.raw(null);
+  /** The marked words; empty is all. */
+  marked = $state('');
+  /** Where the words stand; null while that is asked. */
+  places: readonly ErasePlace[] | null = $state.raw(null);
+  why: EraseWhy = $state('secret');
+  busy = $state(false);
+  problem: Failure | null = $state.raw(null);
+  done: ErasedView | null = $state.raw(null);
+  #backend: Backend;
+  #session: string;
+  #forget: Forget;
+  #asked = 0;
+
+  constructor(backend: Backend, session: string, forget: Forget) {
+    this.#backend = backend;
+    this.#session = session;
+    this.#forget = forget;
+  }
+
+  /** Opens the sheet for a place. */
+  async want(place: string): Promise<void> {
+    this.close();
+    this.place = place;
+    await this.#look();
+  }
+
+  /** Marks words of what stands there; none is all of it. */
+  async mark(words: string): Promise<void> {
+    const marked = words.trim();
+    if (marked === this.marked || this.busy || this.done) return;
+    this.marked = marked;
+    await this.#look();
+  }
+
+  async confirm(): Promise<void> {
+    if (this.place === null || this.places === null || this.busy) return;
+    this.busy = true;
+    this.problem = null;
+    const args = { ...this.#target(this.place), why: this.why };
+    try {
+      const done = await ask(this.#backend, { name: 'erase', args }, 'erased');
+      this.#forget(this.marked || (this.says ?? ''));
+      this.done = done;
+      this.says = null;
+      this.marked = '';
+    } catch (thrown) {
+      this.problem = failureOf(thrown);
+    }
+    this.busy = false;
+  }
+
+  close(): void {
+    this.#asked += 1;
+    this.place = null;
+    this.says = null;
+    this.marked = '';
+    this.places = null;
+    this.problem = null;
+    this.done = null;
+    this.why = 'secret';
+  }
+
+  #target(place: string): { session: string; place: string; text: string | null } {
+    return { session: this.#session, place, text: this.marked || null };
+  }
+
+  /** Asks where the words stand; only the last answer counts. */
+  async #look(): Promise<void> {
+    if (this.place === null) return;
+    this.#asked += 1;
+    const asked = this.#asked;
+    this.places = null;
+    this.problem = null;
+    try {
+      const args = this.#target(this.place);
+      const found = await ask(this.#backend, { name: 'preview_erase', args }, 'erase_preview');
+      if (asked !== this.#asked) return;
+      this.says = found.says;
+      this.places = found.places;
+    } catch (thrown) {
+      if (asked === this.#asked) this.problem = failureOf(thrown);
+    }
+  }
+}

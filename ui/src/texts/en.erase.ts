@@ -1,0 +1,65 @@
+// Words about erasing from the record, in English. `zh.erase.ts` has the same shape.
+export const erase = {
+  action: 'Erase from the record…',
+  title: 'Erase from the record',
+  lead: 'Mark the exact words to erase. Without a mark, everything here goes.',
+  says: 'What stands here',
+  goes: 'These words go',
+  whole: 'Everything above goes.',
+  looking: 'Looking where else they stand…',
+  stand: (places: string) => `They stand in ${places}, and go from all of them.`,
+  join: (places: readonly string[]) =>
+    places.length < 2 ? places.join('') : `${places.slice(0, -1).join(', ')} and ${places.at(-1) ?? ''}`,
+  places: {
+    message: (n: number) => (n === 1 ? '1 message of yours' : `${n} messages of yours`),
+    waiting: (n: number) =>
+      n === 1 ? '1 copy of it before it was read' : `${n} copies before they were read`,
+    title: (n: number) => (n === 1 ? 'the session’s name' : `${n} names of the session`),
+    answer: (n: number) => (n === 1 ? '1 answer' : `${n} answers`),
+    call: (n: number) => (n === 1 ? '1 entry about an action' : `${n} entries about actions`),
+    result: (n: number) => (n === 1 ? '1 result' : `${n} results`),
+    shown: (n: number) => (n === 1 ? '1 piece that was shown live' : `${n} pieces that were shown live`),
+    note: (n: number) => (n === 1 ? '1 note to the model' : `${n} notes to the model`),
+    other: (n: number) => (n === 1 ? '1 other place' : `${n} other places`),
+  },
+  also: 'Also gone: what was sent to the model with them, copies of files from before a change that hold them (such a change stays as it is), and copies of the record from before updates.',
+  mark: 'A mark stands in their place, and the record says that and when something was erased. The model reads the mark from then on.',
+  stays: 'Not erased',
+  service: 'What the model’s service already received. If it is a key or a password, change it there.',
+  files:
+    'Your files. If one still holds the words, a copy that is kept before a later change holds them again.',
+  sessions: 'Entries of other sessions.',
+  why: 'Why',
+  whys: { secret: 'A key or a password', private: 'Something private', other: 'Something else' },
+  confirm: 'Erase for good',
+  erasing: 'Erasing…',
+  slow: 'Everything that is kept is looked through. This can take a while.',
+  done: 'Erased.',
+  doneText: (places: string, contents: string) => `${places}, ${contents}.`,
+  doneEvents: (n: number) => (n === 1 ? '1 entry of the record' : `${n} entries of the record`),
+  doneContents: (n: number) => (n === 1 ? '1 kept content' : `${n} kept contents`),
+  doneCopies: (n: number) =>
+    n === 1
+      ? '1 copy of the record from before an update went as well.'
+      : `${n} copies of the record from before updates went as well.`,
+  unfinished: 'Old bytes may still be on the disk. Daybook removes them when it starts the next time.',
+  notice: (n: number) =>
+    n === 1
+      ? 'You erased words from 1 entry of the record'
+      : `You erased words from ${n} entries of the record`,
+};
+
+/** Why something can't be erased, by code. */
+export const eraseFailures = {
+  'erase/busy': 'Work is going on here. Stop it first, then erase.',
+  'erase/moved_on': 'Something happened meanwhile. Look again.',
+  'erase/nothing': 'These words stand nowhere in this session any more.',
+  'erase/short': 'Mark at least 4 characters.',
+  'erase/words': 'There are no words of its own here.',
+  'erase/mark': 'These words are part of the mark that stands where something was erased.',
+  'erase/needed':
+    'The record can’t be read without exactly these words. Mark more of what stands around them.',
+  'erase/unknown': 'This doesn’t stand in the session any more.',
+  'content/erased': 'It held words that you erased from the record, so it can’t be brought back.',
+  'content/thinned': 'Its content was let go because it was kept too long, so it can’t be brought back.',
+};
