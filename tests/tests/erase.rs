@@ -145,7 +145,9 @@ async fn what_the_model_reads_from_then_on_stands_in_the_log_with_a_mark() {
 #[tokio::test(start_paused = true)]
 async fn a_whole_message_goes_with_the_name_that_was_made_of_it() {
     let play = Play::of(&script(&[&text("Fine."), &text("Fine.")])).await;
-    let long = format!("Here is what I never meant to paste, with {CANARY} in it and much more than fits into a name.");
+    let long = format!(
+        "Here is what I never meant to paste, with {CANARY} in it and much more than fits into a name."
+    );
     play.through(&long).await;
     let chosen = seq_of(&play, "user/message");
     let whole = Erase { chosen, text: None, why: ErasedWhy::Private };
@@ -235,17 +237,14 @@ async fn an_erasure_that_was_killed_is_finished_or_never_began() {
 /// What was changed can be taken back but for contents that held the words; they say why.
 #[tokio::test(start_paused = true)]
 async fn undo_works_where_no_erased_content_is_wanted_and_says_so_where_one_is() {
-    let rig = Rig::new(&script(&[
-        &write("plain.txt", "new"),
-        &write("keys.txt", "new"),
-        &text("Done."),
-    ]));
+    let rig = Rig::new(&script(&[&write("plain.txt", "new"), &write("keys.txt", "new"), &text("Done.")]));
     std::fs::write(rig.folder().join("plain.txt"), "old").expect("writes");
     std::fs::write(rig.folder().join("keys.txt"), CANARY).expect("writes");
     let play = Play::on(rig).await;
     play.through("Rewrite both.").await;
     play.through(&format!("It was {CANARY}.")).await;
-    let erase = Erase { chosen: seq_of(&play, "user/message"), text: Some(CANARY.into()), why: ErasedWhy::Secret };
+    let erase =
+        Erase { chosen: seq_of(&play, "user/message"), text: Some(CANARY.into()), why: ErasedWhy::Secret };
     play.process.engine.erase(&play.session, erase).await.expect("it is erased");
     let kept = domain::digest::Digest::of(CANARY.as_bytes());
     let gone = Reader::open(play.rig.data()).expect("readable").blob(&kept);

@@ -21,7 +21,8 @@ impl Room {
         let preview = self.off_thread(move |inside| {
             let seq = inside.seq_of(&session, &place)?;
             let erase = Erase { chosen: seq, text, why: ErasedWhy::Other };
-            let found = inside.engine()?.erasable(&session, &erase).map_err(|failure| of_command(&failure))?;
+            let found =
+                inside.engine()?.erasable(&session, &erase).map_err(|failure| of_command(&failure))?;
             Ok(preview(seq, found))
         });
         preview.await.map(Reply::ErasePreview)
@@ -41,7 +42,8 @@ impl Room {
         let erased = self.inside.engine()?.erase(&session, erase).await;
         // Whatever came of it: a view that was kept may hold the words.
         lock(&self.inside.opened).remove(&session);
-        let Erased { seq, events, blobs, copies, unfinished } = erased.map_err(|failure| of_command(&failure))?;
+        let Erased { seq, events, blobs, copies, unfinished } =
+            erased.map_err(|failure| of_command(&failure))?;
         let unfinished = unfinished.is_some();
         Ok(Reply::Erased(ErasedView { seq, events, contents: blobs, copies, unfinished }))
     }

@@ -57,6 +57,9 @@ mod tests {
         assert_eq!(line["event"]["erased"], Digest::ZERO.to_string());
         event.payload = Payload::Redacted { was: Digest::ZERO, left: r#"{"by":"user"}"#.into() };
         let line: serde_json::Value = serde_json::from_str(&event_line(&event)).expect("still JSON");
-        assert_eq!((&line["event"]["payload"]["by"], &line["event"]["erased"]), (&json!("user"), &json!(Digest::ZERO.to_string())));
+        assert_eq!(
+            (&line["event"]["payload"]["by"], &line["event"]["erased"]),
+            (&json!("user"), &json!(Digest::ZERO.to_string()))
+        );
     }
 }

@@ -5,10 +5,10 @@
 //! more, everything stops at once.
 
 use crate::decide::{self, Command, CommandError, CommandReply, Decision, Env, Op};
+use crate::folders::lock;
 use crate::input::Input;
 use crate::perform::prepare::Cache;
 use crate::perform::{Done, Pieces, Ready, calls, prepare, restore, send, trees};
-use crate::folders::lock;
 use crate::prompt::Prompt;
 use crate::shared::{Hold, Shared};
 use domain::event::Draft;
@@ -255,7 +255,9 @@ impl Actor {
     async fn erase(&mut self, removal: Removal, answer: oneshot::Sender<Result<Removed, CommandFailure>>) {
         let fits = match self.shared.closing() {
             true => Err(CommandFailure::Closing),
-            false => decide::may_erase(&self.state, removal.append.expected_seq).map_err(CommandFailure::from),
+            false => {
+                decide::may_erase(&self.state, removal.append.expected_seq).map_err(CommandFailure::from)
+            }
         };
         let removed = match fits {
             Ok(()) => self.remove(removal).await,

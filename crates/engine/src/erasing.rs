@@ -11,9 +11,7 @@ use crate::shared::Shared;
 use domain::audit::audit;
 use domain::digest::Digest;
 use domain::erasure::{Left, MARK, Words};
-use domain::event::{
-    Draft, ErasedBy, ErasedEvent, ErasedWhy, Event, Fact, Payload, RecordErased, Recorded,
-};
+use domain::event::{Draft, ErasedBy, ErasedEvent, ErasedWhy, Event, Fact, Payload, RecordErased, Recorded};
 use domain::ids::{SessionId, TurnId};
 use domain::model::Block;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +62,11 @@ pub struct Erased {
 }
 
 /// What erasing would touch. Blocks.
-pub(crate) fn preview(reader: &Reader, session: &SessionId, erase: &Erase) -> Result<Erasable, CommandFailure> {
+pub(crate) fn preview(
+    reader: &Reader,
+    session: &SessionId,
+    erase: &Erase,
+) -> Result<Erasable, CommandFailure> {
     let events = all(reader, session)?;
     let (says, words) = words(&events, erase)?;
     let places = places(&events, &Words::new(words))?;
@@ -73,7 +75,11 @@ pub(crate) fn preview(reader: &Reader, session: &SessionId, erase: &Erase) -> Re
 }
 
 /// What is taken out, and the events that say so. Blocks: every blob is read.
-pub(crate) fn work_out(shared: &Shared, session: &SessionId, erase: &Erase) -> Result<Removal, CommandFailure> {
+pub(crate) fn work_out(
+    shared: &Shared,
+    session: &SessionId,
+    erase: &Erase,
+) -> Result<Removal, CommandFailure> {
     let events = all(&shared.store, session)?;
     let read_to = events.len() as u64;
     let state = shared.store.state(session).map_err(|error| unreadable(&error))?;
@@ -82,8 +88,10 @@ pub(crate) fn work_out(shared: &Shared, session: &SessionId, erase: &Erase) -> R
     let places = places(&events, &Words::new(words.iter().cloned()))?;
     lawful(&events, &places, shared.store.epoch())?;
     let needles = Needles::of_forms(&words);
-    let blobs = shared.store.blobs_that(&|bytes| needles.within(bytes)).map_err(|error| unreadable(&error))?;
-    let append = Append { session: session.clone(), expected_seq: read_to, drafts: record(erase, &places, &blobs) };
+    let blobs =
+        shared.store.blobs_that(&|bytes| needles.within(bytes)).map_err(|error| unreadable(&error))?;
+    let append =
+        Append { session: session.clone(), expected_seq: read_to, drafts: record(erase, &places, &blobs) };
     let payloads = places.into_iter().map(|(seq, left)| (seq, text(left))).collect();
     Ok(Removal { append, payloads, blobs, why: Gone::Erased })
 }
@@ -206,7 +214,9 @@ fn lawful(events: &[Recorded], places: &BTreeMap<u64, Left>, epoch: u64) -> Resu
         None => Ok(()),
         Some((law, seq)) => refused(
             "erase/needed",
-            format!("event {seq} doesn't hold without these words ({law}); choose more of the words around them"),
+            format!(
+                "event {seq} doesn't hold without these words ({law}); choose more of the words around them"
+            ),
         ),
     }
 }

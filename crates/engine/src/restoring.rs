@@ -85,7 +85,8 @@ fn whole(reader: &Reader, net: &[Effect]) -> Result<(), CommandError> {
                 Gone::Erased => ("content/erased", "it held words that were erased from the record"),
                 Gone::Thinned => ("content/thinned", "it was let go, since it was kept too long"),
             };
-            let message = format!("{path} can't be brought back: its content from before isn't kept any more; {why}");
+            let message =
+                format!("{path} can't be brought back: its content from before isn't kept any more; {why}");
             return Err(CommandError { code, message });
         }
     }

@@ -151,7 +151,9 @@ impl Rebuilt<'_> {
                 match expected == prepared.added {
                     true => verdict.encoded_again += 1,
                     false if !added.whole => verdict.erased_requests += 1,
-                    false => find(verdict, seq, "encoding the history again gives other bytes than were sent"),
+                    false => {
+                        find(verdict, seq, "encoding the history again gives other bytes than were sent")
+                    }
                 }
             }
             Err(error) => find(verdict, seq, error.to_string()),

@@ -15,11 +15,7 @@ pub(crate) type Migration = &'static str;
 
 /// The layouts, oldest first. Never edit one that was released; add the next.
 pub(crate) const MIGRATIONS: &[Migration] =
-    &[
-    include_str!("schema/0001.sql"),
-    include_str!("schema/0002.sql"),
-    include_str!("schema/0003.sql"),
-];
+    &[include_str!("schema/0001.sql"), include_str!("schema/0002.sql"), include_str!("schema/0003.sql")];
 
 /// Brings the store to today's layout, making it where there is none.
 pub(crate) fn prepare(folder: &DataFolder, migrations: &[Migration]) -> Result<(), OpenError> {

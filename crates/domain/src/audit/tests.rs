@@ -196,9 +196,13 @@ fn an_erasure_that_is_not_on_record_and_one_that_did_not_happen_are_found() {
     assert_eq!(laws(&log), ["erased"], "not on record");
     on_record(&mut log, one);
     assert_eq!(laws(&log), [""; 0]);
-    check(log.clone(), |log| {
-        erased(log, "LEFT ");
-    }, "erased");
+    check(
+        log.clone(),
+        |log| {
+            erased(log, "LEFT ");
+        },
+        "erased",
+    );
     let untouched = ErasedEvent { seq: 0, left: None };
     check(log, |log| on_record(log, untouched), "erased");
 }

@@ -94,8 +94,10 @@ fn names_the_record_lives_by_are_never_words() {
 #[test]
 fn what_was_erased_once_can_be_erased_from_again() {
     let mut twice = event("session/renamed", "");
-    twice.payload =
-        Payload::Redacted { was: Digest::ZERO, left: r#"{"title":"[erased by the person] and pass1"}"#.into() };
+    twice.payload = Payload::Redacted {
+        was: Digest::ZERO,
+        left: r#"{"title":"[erased by the person] and pass1"}"#.into(),
+    };
     let left = words(&["pass1"]).out_of(&twice).expect("fits");
     let expect = r#"{"title":"[erased by the person] and [erased by the person]"}"#;
     assert_eq!(left, Some(Left::Text(expect.to_owned())));

@@ -143,13 +143,17 @@ impl Recorded {
     pub fn decode(self) -> Result<Event, DecodeError> {
         let fact = match &self.payload {
             Payload::Erased(_) => None,
-            Payload::Text(text) | Payload::Redacted { left: text, .. } => match Fact::decode(&self.kind, self.version, text) {
-                Ok(fact) => Some(fact),
-                Err(DecodeError::UnknownKind { .. } | DecodeError::NewerVersion { .. }) if self.ignorable => {
-                    None
+            Payload::Text(text) | Payload::Redacted { left: text, .. } => {
+                match Fact::decode(&self.kind, self.version, text) {
+                    Ok(fact) => Some(fact),
+                    Err(DecodeError::UnknownKind { .. } | DecodeError::NewerVersion { .. })
+                        if self.ignorable =>
+                    {
+                        None
+                    }
+                    Err(error) => return Err(error),
                 }
-                Err(error) => return Err(error),
-            },
+            }
         };
         Ok(Event { envelope: self, fact })
     }

@@ -21,9 +21,9 @@ fn holding(folder: &Path) -> Vec<String> {
             let path = entry.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if std::fs::read(&path).is_ok_and(|bytes| {
-                bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes())
-            }) {
+            } else if std::fs::read(&path)
+                .is_ok_and(|bytes| bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes()))
+            {
                 found.push(path.strip_prefix(folder).expect("inside").display().to_string());
             }
         }
@@ -34,7 +34,9 @@ fn holding(folder: &Path) -> Vec<String> {
 
 /// A session whose words, title, snapshots and blobs hold the canary, with plenty of it in old pages.
 fn planted(store: &Store) {
-    let append = |drafts| store.append(&session(1), store.next_seq(&session(1)).expect("reads"), drafts, Durability::Normal);
+    let append = |drafts| {
+        store.append(&session(1), store.next_seq(&session(1)).expect("reads"), drafts, Durability::Normal)
+    };
     append(vec![created()]).expect("appends");
     for n in 1..=3 {
         store.attach_blob(format!("row {n} {CANARY}").repeat(200).as_bytes()).expect("attaches");
@@ -68,11 +70,8 @@ fn erase(store: &Store) -> Result<store::Removed, AppendError> {
         events: payloads.iter().map(|(seq, left)| ErasedEvent { seq: *seq, left: of(left) }).collect(),
         blobs: blobs.clone(),
     };
-    let append = Append {
-        session: session(1),
-        expected_seq: events.len() as u64,
-        drafts: vec![Draft::new(record)],
-    };
+    let append =
+        Append { session: session(1), expected_seq: events.len() as u64, drafts: vec![Draft::new(record)] };
     store.remove(Removal { append, payloads, blobs, why: Gone::Erased })
 }
 
@@ -134,7 +133,9 @@ fn planted_without_second(store: &Store) {
 
 #[test]
 fn an_erasure_that_was_cut_off_is_finished_at_the_next_start_or_never_began() {
-    for (point, begun) in [(Point::BeforeBegin, false), (Point::BeforeCommit, false), (Point::AfterCommit, true)] {
+    for (point, begun) in
+        [(Point::BeforeBegin, false), (Point::BeforeCommit, false), (Point::AfterCommit, true)]
+    {
         let dir = quick_folder();
         let (store, switch) = faulty(dir.path());
         planted(&store);
