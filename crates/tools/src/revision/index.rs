@@ -1,38 +1,31 @@
-//! The index: which content a file had when it was last read.
+//! The index: what the last revision of a project folder found.
 //!
-//! The **index** of a folder maps each file to its [`Stat`] and the digest of its content, so that a file that didn't
-//! change isn't read again. It is disposable: it lives in the host's private folder, and one that is damaged, of another
-//! version or of another folder is ignored. Invariant: it holds only files whose times had settled when they were read,
-//! so an equal stat means equal content.
+//! The **index** maps each folder to what is [`Known`] of it, so that a file that didn't change isn't read again and the
+//! tree of a folder that didn't change isn't written again. It is disposable: it lives in the host's private folder, and
+//! one that is damaged, of another version or of another folder is ignored. Invariant: what it names was kept by the
+//! revision it is from.
 
+use super::known::{Known, What};
 use super::stat::Stat;
+use super::tree::{NO_MODE, Why};
 use crate::blob::BlobSink;
 use crate::place::Place;
 use domain::digest::Digest;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-const MAGIC: &[u8] = b"daybook index 1\n";
+const MAGIC: &[u8] = b"daybook index 2\n";
 
-/// What is known of a folder's files from the last revision.
+/// What is known from the last revision.
 #[derive(Debug)]
 pub struct Index {
     file: PathBuf,
     /// The tree of the last revision.
     pub(super) last: Option<Digest>,
-    /// The same by path: trees that are kept.
-    pub(super) trees: HashMap<String, Digest>,
-    /// Path of each folder to its known files, ascending by name.
-    pub(super) folders: HashMap<String, Vec<Known>>,
-}
-
-/// A file whose content is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Known {
-    pub(super) name: Box<str>,
-    pub(super) stat: Stat,
-    pub(super) content: Digest,
+    /// What is known of each of its folders, by path; their trees are kept.
+    pub(super) folders: HashMap<String, Arc<Known>>,
 }
 
 impl Index {
@@ -42,8 +35,7 @@ impl Index {
     pub fn open(private: &Path, place: &Place, blobs: &dyn BlobSink) -> Self {
         let name = Digest::of(place.path().as_os_str().as_encoded_bytes()).to_string();
         let file = private.join(format!("index-{}", &name[..32]));
-        let empty =
-            || Self { file: file.clone(), last: None, trees: HashMap::new(), folders: HashMap::new() };
+        let empty = || Self { file: file.clone(), last: None, folders: HashMap::new() };
         let Some(mut found) = std::fs::read(&file).ok().and_then(|bytes| read(&bytes)) else {
             return empty();
         };
@@ -63,11 +55,6 @@ impl Index {
         std::fs::rename(&temporary, &self.file)
     }
 
-    /// The known files of a folder, ascending by name.
-    pub(super) fn known(&self, folder: &str) -> &[Known] {
-        self.folders.get(folder).map_or(&[], Vec::as_slice)
-    }
-
     /// What the clock of the file system says: the time of a file that was just written.
     pub(super) fn now_ns(&self) -> io::Result<i64> {
         let probe = self.file.with_extension(format!("clock-{}", std::process::id()));
@@ -80,29 +67,40 @@ impl Index {
     }
 }
 
-/// What was known of a file with exactly this stat.
-pub(super) fn content(known: &[Known], name: &str, stat: &Stat) -> Option<Digest> {
-    let at = known.binary_search_by(|one| (*one.name).cmp(name)).ok()?;
-    (known[at].stat == *stat).then_some(known[at].content)
-}
-
 fn write(index: &Index) -> Vec<u8> {
-    let mut out = MAGIC.to_vec();
+    let entries: usize = index.folders.values().map(|known| known.entries.len()).sum();
+    let mut out = Vec::with_capacity(MAGIC.len() + (entries + index.folders.len()) * 120);
+    out.extend_from_slice(MAGIC);
     out.extend_from_slice(&index.last.unwrap_or(Digest::ZERO).0);
-    for (path, tree) in &index.trees {
-        let files = index.known(path);
+    for (path, known) in &index.folders {
         text(&mut out, path);
-        out.extend_from_slice(&tree.0);
-        number(&mut out, files.len() as u64);
-        for file in files {
-            text(&mut out, &file.name);
-            let Stat { bytes, mtime_ns, ctime_ns, number, mode } = file.stat;
-            out.extend_from_slice(&bytes.to_be_bytes());
-            out.extend_from_slice(&mtime_ns.to_be_bytes());
-            out.extend_from_slice(&ctime_ns.to_be_bytes());
-            out.extend_from_slice(&number.to_be_bytes());
-            out.extend_from_slice(&mode.to_be_bytes());
-            out.extend_from_slice(&file.content.0);
+        out.extend_from_slice(&known.tree.0);
+        number(&mut out, known.entries.len() as u64);
+        for (name, what) in &known.entries {
+            text(&mut out, name);
+            match what {
+                What::File { stat, content } => {
+                    out.push(b'f');
+                    let Stat { bytes, mtime_ns, ctime_ns, number, mode } = *stat;
+                    out.extend_from_slice(&bytes.to_be_bytes());
+                    out.extend_from_slice(&mtime_ns.to_be_bytes());
+                    out.extend_from_slice(&ctime_ns.to_be_bytes());
+                    out.extend_from_slice(&number.to_be_bytes());
+                    out.extend_from_slice(&mode.to_be_bytes());
+                    out.extend_from_slice(&content.0);
+                }
+                What::Unsettled => out.push(b'u'),
+                What::Link { target } => {
+                    out.push(b'l');
+                    text(&mut out, target);
+                }
+                What::Folder { mode, tree } => {
+                    out.push(b'd');
+                    out.extend_from_slice(&mode.unwrap_or(NO_MODE).to_be_bytes());
+                    out.extend_from_slice(&tree.0);
+                }
+                What::LeftOut { why } => out.extend_from_slice(&[b'x', why.number()]),
+            }
         }
     }
     let seal = Digest::of(&out);
@@ -117,15 +115,15 @@ fn read(bytes: &[u8]) -> Option<Index> {
     }
     let mut from = Bytes(body.strip_prefix(MAGIC)?);
     let last = Digest(from.take()?);
-    let (mut trees, mut folders) = (HashMap::new(), HashMap::new());
+    let mut folders = HashMap::new();
     while !from.0.is_empty() {
         let path = from.text()?.to_owned();
-        trees.insert(path.clone(), Digest(from.take()?));
+        let tree = Digest(from.take()?);
         let count = u64::from_be_bytes(from.take()?);
-        let files: Vec<Known> = (0..count).map(|_| from.known()).collect::<Option<_>>()?;
-        folders.insert(path, files);
+        let entries = (0..count).map(|_| Some((from.text()?.into(), from.what()?))).collect::<Option<_>>()?;
+        folders.insert(path, Arc::new(Known { tree, entries }));
     }
-    Some(Index { file: PathBuf::new(), last: Some(last), trees, folders })
+    Some(Index { file: PathBuf::new(), last: Some(last), folders })
 }
 
 fn text(out: &mut Vec<u8>, text: &str) {
@@ -153,15 +151,29 @@ impl<'a> Bytes<'a> {
         std::str::from_utf8(text).ok()
     }
 
-    fn known(&mut self) -> Option<Known> {
-        let name = self.text()?.into();
-        let stat = Stat {
-            bytes: u64::from_be_bytes(self.take()?),
-            mtime_ns: i64::from_be_bytes(self.take()?),
-            ctime_ns: i64::from_be_bytes(self.take()?),
-            number: u64::from_be_bytes(self.take()?),
-            mode: u32::from_be_bytes(self.take()?),
-        };
-        Some(Known { name, stat, content: Digest(self.take()?) })
+    fn what(&mut self) -> Option<What> {
+        Some(match self.take()? {
+            [b'f'] => {
+                let stat = Stat {
+                    bytes: u64::from_be_bytes(self.take()?),
+                    mtime_ns: i64::from_be_bytes(self.take()?),
+                    ctime_ns: i64::from_be_bytes(self.take()?),
+                    number: u64::from_be_bytes(self.take()?),
+                    mode: u32::from_be_bytes(self.take()?),
+                };
+                What::File { stat, content: Digest(self.take()?) }
+            }
+            [b'u'] => What::Unsettled,
+            [b'l'] => What::Link { target: self.text()?.into() },
+            [b'd'] => {
+                let mode = u32::from_be_bytes(self.take()?);
+                What::Folder { mode: (mode != NO_MODE).then_some(mode), tree: Digest(self.take()?) }
+            }
+            [b'x'] => {
+                let [number] = self.take()?;
+                What::LeftOut { why: Why::numbered(number)? }
+            }
+            _ => return None,
+        })
     }
 }

@@ -13,6 +13,7 @@ mod compose;
 mod content;
 mod handle;
 mod index;
+mod known;
 mod links;
 mod look;
 mod merge;

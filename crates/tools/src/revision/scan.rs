@@ -6,7 +6,9 @@
 
 use super::bounds::Bounds;
 use super::handle::{is_absent, open_file, open_folder};
-use super::name::{MAX_DEPTH, ROOT, depth, join, to_text};
+use super::index::Index;
+use super::known::Known;
+use super::name::{MAX_DEPTH, ROOT, depth, join, to_os, to_text};
 use super::put::is_half_done;
 use super::rules::Rules;
 use super::stat::{self, Stat, disk, mode};
@@ -14,6 +16,7 @@ use super::tree::Why;
 use crate::path::RelPath;
 use crate::place::Place;
 use cap_std::fs::{Dir, Metadata};
+use domain::digest::Digest;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,12 +26,14 @@ use tokio_util::sync::CancellationToken;
 pub(super) const THREADS: usize = 4;
 
 /// One folder as it was found.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Folder {
     pub(super) path: String,
     pub(super) mode: Option<u32>,
     /// Ascending by name.
     pub(super) items: Vec<Item>,
+    /// What is known of it, where all in it is as it was, but for what is inside of its folders.
+    pub(super) same: Option<Arc<Known>>,
     /// Was it there to be looked into?
     pub(super) found: Found,
     /// Files in it that have several names, covered or not.
@@ -45,8 +50,9 @@ pub(super) struct Shared {
 }
 
 /// What became of a folder when its turn came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Found {
+    #[default]
     Read,
     /// It has gone since its parent was read.
     Gone,
@@ -63,9 +69,11 @@ pub(super) struct Item {
 /// What it is.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
+    /// The content is there when it is known without reading.
     File {
         stat: Stat,
         mode: Option<u32>,
+        content: Option<Digest>,
     },
     Link {
         target: String,
@@ -91,17 +99,18 @@ pub(super) enum Failed {
     Cancelled,
 }
 
-/// Looks at everything; the folders by number, the root first.
+/// Looks at everything, and recognises what the index knows; the folders by number, the root first.
 pub(super) fn scan(
     place: &Place,
+    index: &Index,
     bounds: &Bounds,
     cancel: &CancellationToken,
 ) -> Result<Vec<Folder>, Failed> {
     let meta = place.dir().dir_metadata().map_err(Failed::Root)?;
     let root = Job { number: 0, above: None, path: ROOT.to_owned(), rules: Rules::default() };
     let work = Work { jobs: vec![root], open: 1, folders: vec![None], entries: 0, failed: None };
-    let scan =
-        Scan { place, bounds, cancel, disk: disk(&meta), work: Mutex::new(work), wake: Condvar::new() };
+    let (disk, work) = (disk(&meta), Mutex::new(work));
+    let scan = Scan { place, index, bounds, cancel, disk, work, wake: Condvar::new() };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
     std::thread::scope(|scope| {
         for _ in 1..threads {
@@ -118,6 +127,7 @@ pub(super) fn scan(
 
 struct Scan<'a> {
     place: &'a Place,
+    index: &'a Index,
     bounds: &'a Bounds,
     cancel: &'a CancellationToken,
     disk: u64,
@@ -187,7 +197,7 @@ impl Scan<'_> {
             Ok((dir, meta, found))
         });
         let not_read = |path: String, found| {
-            let folder = Folder { path, mode: None, items: Vec::new(), found, shared: Vec::new() };
+            let folder = Folder { path, found, ..Folder::default() };
             self.lock().folders[job.number] = Some(folder);
             Ok(())
         };
@@ -202,15 +212,14 @@ impl Scan<'_> {
         }
         let names: Vec<OsString> = found.iter().map(cap_std::fs::DirEntry::file_name).collect();
         let rules = job.rules.below(&dir, &job.path, &names);
-        let dir = Arc::new(dir);
-        let mut items = Vec::with_capacity(found.len());
-        let (mut below, mut shared) = (Vec::new(), Vec::new());
+        let mut folder = Folder { path: job.path, mode: mode(&meta), ..Folder::default() };
+        folder.items.reserve(found.len());
         for (entry, name) in found.iter().zip(names) {
             // What has gone since the folder was read isn't there.
             let Ok(meta) = entry.metadata() else { continue };
             let Some(text) = to_text(&name) else {
                 let kind = Kind::LeftOut { why: Why::Name, bytes: None };
-                items.push(Item { name: name.to_string_lossy().into_owned(), kind });
+                folder.items.push(Item { name: name.to_string_lossy().into_owned(), kind });
                 continue;
             };
             if is_half_done(&text) {
@@ -218,70 +227,71 @@ impl Scan<'_> {
             }
             if meta.is_file() && stat::names(&meta) > 1 {
                 let (number, names) = (stat::number(&meta), stat::names(&meta));
-                shared.push(Shared { name: text.clone(), number, names });
+                folder.shared.push(Shared { name: text.clone(), number, names });
             }
-            let path = join(&job.path, &text);
-            match self.kind(&dir, &name, &path, &meta, &rules) {
-                Some(kind) => items.push(Item { name: text, kind }),
-                None => below.push((text, name, path)),
-            }
+            let kind = self.kind(&dir, &name, &folder.path, &text, &meta, &rules);
+            folder.items.push(Item { name: text, kind });
         }
-        let folder = Folder { path: job.path, mode: mode(&meta), items, found: Found::Read, shared };
-        self.hand_in(job.number, folder, below, &dir, &rules)
+        folder.items.sort_by(|one, other| one.name.cmp(&other.name));
+        folder.items.dedup_by(|one, other| one.name == other.name);
+        let known = self.index.folders.get(&folder.path);
+        folder.same = known.filter(|known| known.recognise(&mut folder.items)).cloned();
+        self.hand_in(job.number, folder, dir, &rules)
     }
 
-    /// What an entry is; `None` is a folder to look into.
-    fn kind(&self, dir: &Dir, name: &OsStr, path: &str, meta: &Metadata, rules: &Rules) -> Option<Kind> {
-        let left_out = |why, bytes| Some(Kind::LeftOut { why, bytes });
+    /// What an entry is; a folder to look into has no number yet.
+    fn kind(
+        &self,
+        dir: &Dir,
+        name: &OsStr,
+        folder: &str,
+        text: &str,
+        meta: &Metadata,
+        rules: &Rules,
+    ) -> Kind {
+        let left_out = |why, bytes| Kind::LeftOut { why, bytes };
         if meta.is_symlink() {
             let target = dir.read_link_contents(name).ok().and_then(|target| to_text(target.as_os_str()));
-            return Some(target.map_or(Kind::LeftOut { why: Why::Unreadable, bytes: None }, |target| {
-                Kind::Link { target }
-            }));
+            return target.map_or(left_out(Why::Unreadable, None), |target| Kind::Link { target });
         }
         if meta.is_dir() {
+            let path = join(folder, text);
             return match () {
-                () if self.place.hides(&RelPath::root().join(path)) => left_out(Why::Own, None),
+                () if self.place.hides(&RelPath::root().join(&path)) => left_out(Why::Own, None),
                 () if disk(meta) != self.disk => left_out(Why::OtherDisk, None),
-                () if rules.ignore(path, true) => left_out(Why::Ignored, None),
-                () if depth(path) >= MAX_DEPTH => left_out(Why::TooDeep, None),
-                () => None,
+                () if rules.ignore(&path, true) => left_out(Why::Ignored, None),
+                () if depth(&path) >= MAX_DEPTH => left_out(Why::TooDeep, None),
+                () => Kind::Folder(0),
             };
         }
         let bytes = meta.len();
         match () {
             () if !meta.is_file() => left_out(Why::Special, None),
             () if bytes > self.bounds.file_bytes => left_out(Why::TooLarge, Some(bytes)),
-            () if bytes > self.bounds.ignored_bytes && rules.ignore(path, false) => {
+            () if bytes > self.bounds.ignored_bytes && rules.ignore(&join(folder, text), false) => {
                 left_out(Why::Ignored, Some(bytes))
             }
-            () => Some(Kind::File { stat: Stat::of(meta), mode: mode(meta) }),
+            () => Kind::File { stat: Stat::of(meta), mode: mode(meta), content: None },
         }
     }
 
-    fn hand_in(
-        &self,
-        number: usize,
-        mut folder: Folder,
-        below: Vec<(String, OsString, String)>,
-        dir: &Arc<Dir>,
-        rules: &Rules,
-    ) -> Result<(), Failed> {
+    /// Keeps what was found, and gives the folders in it their numbers and their turn.
+    fn hand_in(&self, number: usize, mut folder: Folder, dir: Dir, rules: &Rules) -> Result<(), Failed> {
+        let dir = Arc::new(dir);
         let mut work = self.lock();
-        work.entries += folder.items.len() + below.len();
+        work.entries += folder.items.len();
         if work.entries > self.bounds.entries {
             return Err(Failed::TooMany);
         }
-        for (name, os, path) in below {
-            let number = work.folders.len();
+        for item in &mut folder.items {
+            let Kind::Folder(number) = &mut item.kind else { continue };
+            *number = work.folders.len();
             work.folders.push(None);
             work.open += 1;
-            let above = Some((Arc::clone(dir), os));
-            work.jobs.push(Job { number, above, path, rules: rules.clone() });
-            folder.items.push(Item { name, kind: Kind::Folder(number) });
+            let above = Some((Arc::clone(&dir), to_os(&item.name)));
+            let path = join(&folder.path, &item.name);
+            work.jobs.push(Job { number: *number, above, path, rules: rules.clone() });
         }
-        folder.items.sort_by(|one, other| one.name.cmp(&other.name));
-        folder.items.dedup_by(|one, other| one.name == other.name);
         work.folders[number] = Some(folder);
         Ok(())
     }

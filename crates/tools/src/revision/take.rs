@@ -1,15 +1,15 @@
 //! Taking a revision.
 //!
 //! Three passes: look at everything ([`super::scan`]), read what the index doesn't know ([`super::content`]), write the
-//! trees from the deepest up. Invariant: when [`take`] returns, every content and tree of the revision is durable in the
+//! trees that changed, from the deepest up. Invariant: when [`take`] returns, every content and tree of the revision is durable in the
 //! blobs; a revision that fails or is cancelled leaves nothing behind but unused content.
 
 use super::bounds::Bounds;
 use super::content::{self, Read1, Wanted, read_all};
-use super::index::{self, Index, Known};
+use super::index::Index;
+use super::known::{Known, What};
 use super::name::{ROOT, join};
 use super::scan::{self, Folder, Found, Item, Kind, scan};
-use super::stat::Stat;
 use super::tree::{Node, Tree, Why};
 use crate::blob::BlobSink;
 use crate::place::Place;
@@ -17,6 +17,7 @@ use domain::digest::Digest;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// A revision that was taken.
@@ -94,29 +95,32 @@ pub fn take(
 ) -> Result<Taken, TakeError> {
     // Without a clock nothing is believed to have settled, and all is read again the next time.
     let now_ns = index.now_ns().unwrap_or(i64::MIN);
-    let mut folders = scan(place, bounds, cancel).map_err(|failed| match failed {
+    let mut folders = scan(place, index, bounds, cancel).map_err(|failed| match failed {
         scan::Failed::Root(error) => TakeError::Folder(error),
         scan::Failed::TooMany => TakeError::TooMany { most: bounds.entries },
         scan::Failed::Cancelled => TakeError::Cancelled,
     })?;
     let named_elsewhere = named_elsewhere(&folders, bounds.listed);
     leave_out_largest(&mut folders, bounds.folder_bytes);
-    let mut building = Building { index, now_ns, new_bytes: 0, contents: HashMap::new() };
+    let mut building = Building { index, now_ns, new_bytes: 0 };
     building.read(place, &mut folders, bounds, blobs, cancel)?;
-    let (tree, next) = building.trees(&folders, blobs)?;
+    let (tree, known) = building.trees(&folders, blobs)?;
     let new_bytes = building.new_bytes;
     blobs.settle().map_err(TakeError::Blobs)?;
-    let (files, bytes) = (next.files, next.bytes);
+    (index.last, index.folders) = (Some(tree), known);
+    let (files, bytes) = sizes(&folders).fold((0, 0), |(files, sum), (bytes, ..)| (files + 1, sum + bytes));
     let left_out = left_outs(&folders, bounds.listed);
-    (index.last, index.trees, index.folders) = (Some(tree), next.trees, next.folders);
-    Ok(Taken {
-        tree,
-        files,
-        folders: index.trees.len() as u64 - 1,
-        bytes,
-        new_bytes,
-        left_out,
-        named_elsewhere,
+    let folders = index.folders.len() as u64 - 1;
+    Ok(Taken { tree, files, folders, bytes, new_bytes, left_out, named_elsewhere })
+}
+
+/// Size and place of each file, as it will be in the trees.
+fn sizes(folders: &[Folder]) -> impl Iterator<Item = (u64, usize, usize)> {
+    folders.iter().enumerate().flat_map(|(folder, found)| {
+        found.items.iter().enumerate().filter_map(move |(item, entry)| match &entry.kind {
+            Kind::File { stat, .. } => Some((stat.bytes, folder, item)),
+            Kind::Link { .. } | Kind::Gone | Kind::Folder(_) | Kind::LeftOut { .. } => None,
+        })
     })
 }
 
@@ -138,18 +142,11 @@ fn named_elsewhere(folders: &[Folder], most: usize) -> Vec<String> {
 
 /// Where everything together is too large, the largest files are left out until the rest fits: few and easy to name.
 fn leave_out_largest(folders: &mut [Folder], most: u64) {
-    let mut files = Vec::new();
-    for (folder, found) in folders.iter().enumerate() {
-        for (item, entry) in found.items.iter().enumerate() {
-            if let Kind::File { stat, .. } = &entry.kind {
-                files.push((stat.bytes, folder, item));
-            }
-        }
-    }
-    let mut total: u64 = files.iter().map(|(bytes, ..)| bytes).sum();
+    let mut total: u64 = sizes(folders).map(|(bytes, ..)| bytes).sum();
     if total <= most {
         return;
     }
+    let mut files: Vec<_> = sizes(folders).collect();
     files.sort_by(|one, other| {
         let path = |(_, folder, item): &(u64, usize, usize)| {
             (&folders[*folder].path, &folders[*folder].items[*item].name)
@@ -162,6 +159,7 @@ fn leave_out_largest(folders: &mut [Folder], most: u64) {
         }
         total -= bytes;
         folders[folder].items[item].kind = Kind::LeftOut { why: Why::TooMuch, bytes: Some(bytes) };
+        folders[folder].same = None;
     }
 }
 
@@ -169,17 +167,6 @@ struct Building<'a> {
     index: &'a Index,
     now_ns: i64,
     new_bytes: u64,
-    /// Content of files by folder and item.
-    contents: HashMap<(usize, usize), Digest>,
-}
-
-/// What the index will hold, and the sums.
-#[derive(Default)]
-struct Next {
-    trees: HashMap<String, Digest>,
-    folders: HashMap<String, Vec<Known>>,
-    files: u64,
-    bytes: u64,
 }
 
 impl Building<'_> {
@@ -194,12 +181,9 @@ impl Building<'_> {
     ) -> Result<(), TakeError> {
         let mut wanted = Vec::new();
         for (folder, found) in folders.iter().enumerate() {
-            let known = self.index.known(&found.path);
             for (item, entry) in found.items.iter().enumerate() {
-                let Kind::File { stat, .. } = &entry.kind else { continue };
-                match index::content(known, &entry.name, stat) {
-                    Some(content) => drop(self.contents.insert((folder, item), content)),
-                    None => wanted.push(Wanted { folder, item }),
+                if let Kind::File { content: None, .. } = entry.kind {
+                    wanted.push(Wanted { folder, item });
                 }
             }
         }
@@ -220,9 +204,8 @@ impl Building<'_> {
             let entry = &mut folders[folder].items[item];
             entry.kind = match read {
                 Read1::Kept { stat, mode, content, new } => {
-                    self.contents.insert((folder, item), content);
                     self.new_bytes += if new { stat.bytes } else { 0 };
-                    Kind::File { stat, mode }
+                    Kind::File { stat, mode, content: Some(content) }
                 }
                 Read1::LeftOut { why, bytes } => Kind::LeftOut { why, bytes },
                 Read1::Gone => Kind::Gone,
@@ -231,81 +214,101 @@ impl Building<'_> {
         Ok(())
     }
 
-    /// Writes the trees, the deepest first: a folder's number is larger than its parent's.
-    fn trees(&mut self, folders: &[Folder], blobs: &dyn BlobSink) -> Result<(Digest, Next), TakeError> {
-        let mut next = Next::default();
-        let mut above = None;
+    /// Writes the trees that aren't as they were, the deepest first: a folder's number is larger than its parent's.
+    fn trees(
+        &mut self,
+        folders: &[Folder],
+        blobs: &dyn BlobSink,
+    ) -> Result<(Digest, HashMap<String, Arc<Known>>), TakeError> {
+        let mut all = HashMap::with_capacity(folders.len());
+        let mut trees = vec![None; folders.len()];
         for (number, folder) in folders.iter().enumerate().rev() {
             if folder.found != Found::Read {
                 continue;
             }
-            let mut tree = Tree { entries: Vec::with_capacity(folder.items.len()) };
-            let mut known = Vec::new();
-            for (at, item) in folder.items.iter().enumerate() {
-                let Some(node) = self.node(folders, &next, (number, at), item) else { continue };
-                if let (Kind::File { stat, .. }, Node::File { content, .. }) = (&item.kind, &node) {
-                    next.files += 1;
-                    next.bytes += stat.bytes;
-                    known.extend(self.known(&item.name, stat, *content));
-                }
-                tree.entries.push((item.name.clone(), node));
-            }
-            let digest = self.keep(&folder.path, &tree, blobs)?;
-            if folder.path == ROOT {
-                above = Some(Node::Folder { mode: folder.mode, tree: digest });
-            }
-            next.trees.insert(folder.path.clone(), digest);
-            next.folders.insert(folder.path.clone(), known);
+            let known = match unchanged(folder, folders, &trees) {
+                Some(known) => known,
+                None => Arc::new(self.tree(folder, folders, &trees, blobs)?),
+            };
+            trees[number] = Some(known.tree);
+            all.insert(folder.path.clone(), known);
         }
         // The folder itself has a mode, too: the outermost tree holds nothing but it.
+        let above = folders.first().zip(trees.first().copied().flatten());
+        let above = above.map(|(folder, tree)| Node::Folder { mode: folder.mode, tree });
         let outermost = Tree { entries: above.into_iter().map(|node| (ROOT.to_owned(), node)).collect() };
-        let digest = Digest::of(&outermost.encode());
-        if self.index.last != Some(digest) {
-            self.stage(&outermost.encode(), blobs)?;
+        let digest = self.keep(self.index.last, &outermost, blobs)?;
+        Ok((digest, all))
+    }
+
+    /// Writes one tree.
+    fn tree(
+        &mut self,
+        folder: &Folder,
+        folders: &[Folder],
+        trees: &[Option<Digest>],
+        blobs: &dyn BlobSink,
+    ) -> Result<Known, TakeError> {
+        let mut tree = Tree { entries: Vec::with_capacity(folder.items.len()) };
+        let mut entries = Vec::with_capacity(folder.items.len());
+        for item in &folder.items {
+            let Some(node) = node(item, folders, trees) else { continue };
+            let settled = match &item.kind {
+                Kind::File { stat, .. } => Some(*stat).filter(|stat| stat.is_settled(self.now_ns)),
+                Kind::Link { .. } | Kind::Gone | Kind::Folder(_) | Kind::LeftOut { .. } => None,
+            };
+            entries.push((item.name.as_str().into(), What::of(&node, settled)));
+            tree.entries.push((item.name.clone(), node));
         }
-        Ok((digest, next))
+        let before = self.index.folders.get(&folder.path).map(|known| known.tree);
+        Ok(Known { tree: self.keep(before, &tree, blobs)?, entries })
     }
 
-    fn node(&self, folders: &[Folder], next: &Next, at: (usize, usize), item: &Item) -> Option<Node> {
-        match &item.kind {
-            Kind::File { stat, mode } => {
-                let content = *self.contents.get(&at)?;
-                Some(Node::File { content, bytes: stat.bytes, mode: *mode })
-            }
-            Kind::Link { target } => Some(Node::Link { target: target.clone() }),
-            Kind::LeftOut { why, .. } => Some(Node::LeftOut { why: *why }),
-            Kind::Gone => None,
-            Kind::Folder(number) => {
-                let folder = &folders[*number];
-                match folder.found {
-                    Found::Gone => None,
-                    Found::LeftOut(why) => Some(Node::LeftOut { why }),
-                    Found::Read => {
-                        let tree = *next.trees.get(&folder.path)?;
-                        Some(Node::Folder { mode: folder.mode, tree })
-                    }
-                }
-            }
-        }
-    }
-
-    fn known(&self, name: &str, stat: &Stat, content: Digest) -> Option<Known> {
-        stat.is_settled(self.now_ns).then(|| Known { name: name.into(), stat: *stat, content })
-    }
-
-    fn keep(&mut self, path: &str, tree: &Tree, blobs: &dyn BlobSink) -> Result<Digest, TakeError> {
+    fn keep(
+        &mut self,
+        before: Option<Digest>,
+        tree: &Tree,
+        blobs: &dyn BlobSink,
+    ) -> Result<Digest, TakeError> {
         let bytes = tree.encode();
         let digest = Digest::of(&bytes);
-        match self.index.trees.get(path) == Some(&digest) {
-            true => Ok(digest),
-            false => self.stage(&bytes, blobs),
+        if before == Some(digest) {
+            return Ok(digest);
         }
-    }
-
-    fn stage(&mut self, bytes: &[u8], blobs: &dyn BlobSink) -> Result<Digest, TakeError> {
         let staged = blobs.stage(&mut &*bytes).map_err(TakeError::Blobs)?;
         self.new_bytes += if staged.new { staged.bytes } else { 0 };
         Ok(staged.digest)
+    }
+}
+
+/// What is known of a folder, when that is still all there is to know: its entries are as they were, and so are the modes
+/// and trees of the folders in it.
+fn unchanged(folder: &Folder, folders: &[Folder], trees: &[Option<Digest>]) -> Option<Arc<Known>> {
+    let known = folder.same.as_ref()?;
+    // As many and the same names: that is what `same` says.
+    let as_it_was =
+        folder.items.iter().zip(&known.entries).all(|(item, (_, what))| match (&item.kind, what) {
+            (Kind::Folder(number), What::Folder { mode, tree }) => {
+                trees[*number] == Some(*tree) && folders[*number].mode == *mode
+            }
+            _ => true,
+        });
+    as_it_was.then(|| Arc::clone(known))
+}
+
+fn node(item: &Item, folders: &[Folder], trees: &[Option<Digest>]) -> Option<Node> {
+    match &item.kind {
+        Kind::File { stat, mode, content } => {
+            Some(Node::File { content: (*content)?, bytes: stat.bytes, mode: *mode })
+        }
+        Kind::Link { target } => Some(Node::Link { target: target.clone() }),
+        Kind::LeftOut { why, .. } => Some(Node::LeftOut { why: *why }),
+        Kind::Gone => None,
+        Kind::Folder(number) => match folders[*number].found {
+            Found::Gone => None,
+            Found::LeftOut(why) => Some(Node::LeftOut { why }),
+            Found::Read => Some(Node::Folder { mode: folders[*number].mode, tree: trees[*number]? }),
+        },
     }
 }
 

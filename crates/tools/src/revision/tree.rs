@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// First bytes of a tree: what it is and how it is written.
 const MAGIC: &[u8] = b"daybook tree 1\n";
 /// Stands for a mode nobody knows.
-const NO_MODE: u32 = u32::MAX;
+pub(super) const NO_MODE: u32 = u32::MAX;
 
 /// The entries of one folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,6 +72,17 @@ const WHYS: [Why; 11] = [
     Why::Secret,
 ];
 
+impl Why {
+    /// As trees write it.
+    pub(super) fn number(self) -> u8 {
+        WHYS.iter().position(|one| *one == self).map_or(u8::MAX, |at| at as u8)
+    }
+
+    pub(super) fn numbered(number: u8) -> Option<Self> {
+        WHYS.get(usize::from(number)).copied()
+    }
+}
+
 /// Bytes that are no tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("these bytes are no tree of a revision")]
@@ -115,8 +126,7 @@ impl Tree {
                     out.extend_from_slice(&tree.0);
                 }
                 Node::LeftOut { why } => {
-                    out.push(b'x');
-                    out.push(WHYS.iter().position(|one| one == why).map_or(u8::MAX, |at| at as u8));
+                    out.extend_from_slice(&[b'x', why.number()]);
                 }
             }
         }
@@ -141,8 +151,8 @@ impl Tree {
                 [b'l'] => Node::Link { target: from.text()? },
                 [b'd'] => Node::Folder { mode: from.mode()?, tree: Digest(from.take()?) },
                 [b'x'] => {
-                    let [at] = from.take()?;
-                    Node::LeftOut { why: *WHYS.get(usize::from(at)).ok_or(NoTree)? }
+                    let [number] = from.take()?;
+                    Node::LeftOut { why: Why::numbered(number).ok_or(NoTree)? }
                 }
                 _ => return Err(NoTree),
             };

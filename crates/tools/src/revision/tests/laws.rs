@@ -5,10 +5,13 @@ use crate::revision::*;
 use domain::call::{Effect, Entry};
 use domain::digest::Digest;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 /// What somebody does to the folder; what can't be done there isn't.
 #[derive(Debug, Clone)]
@@ -77,6 +80,42 @@ fn edit() -> impl Strategy<Value = Edit> {
 
 fn edits(most: usize) -> impl Strategy<Value = Vec<Edit>> {
     prop::collection::vec(edit(), 0..most)
+}
+
+/// One folder for all rounds: what was left alone for some of them has settled, is known and isn't read again.
+#[test]
+fn r_undo_a_revision_by_the_index_is_the_one_by_reading_everything() {
+    let mut rig = Rig::new();
+    rig.bounds.folder_bytes = 600;
+    let (mut runner, mut fewer, mut whole) = (TestRunner::deterministic(), 0, 0);
+    for round in 0..400 {
+        let edits = edits(4).new_tree(&mut runner).unwrap().current();
+        edits.iter().for_each(|edit| edit.make(&rig));
+        match round % 50 {
+            10 => rig.write(".gitignore", "b/\n"),
+            30 => rig.write(".gitignore", ""),
+            _ => {}
+        }
+        if round % 7 == 0 {
+            rig.index.save().unwrap();
+            rig.index = Index::open(&rig.outside.path().join("private"), &rig.place, &rig.blobs);
+        }
+        let staged = |rig: &mut Rig| {
+            let before = rig.blobs.stages.load(Ordering::Relaxed);
+            let taken = rig.take();
+            (Taken { new_bytes: 0, ..taken }, rig.blobs.stages.load(Ordering::Relaxed) - before)
+        };
+        let (by_index, some) = staged(&mut rig);
+        let none = Index::open(&rig.outside.path().join("nothing-saved"), &rig.place, &rig.blobs);
+        let index = std::mem::replace(&mut rig.index, none);
+        let (by_reading, all) = staged(&mut rig);
+        rig.index = index;
+        assert_eq!(by_index, by_reading, "round {round}");
+        fewer += usize::from(some < all);
+        whole += usize::from(some == 0);
+    }
+    assert!(fewer > 200, "the index was of use in {fewer} rounds");
+    assert!(whole > 0, "nothing was written again where nothing had changed");
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 use super::rig::{Rig, shown};
 use crate::revision::*;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::atomic::Ordering;
 use tokio_util::sync::CancellationToken;
 
@@ -105,8 +105,39 @@ fn r_undo_only_changed_content_is_read_and_kept() {
     rig.index.save().unwrap();
     let private = rig.outside.path().join("private");
     rig.index = Index::open(&private, &rig.place, &rig.blobs);
-    aged(&rig);
-    assert_eq!(rig.take().tree, third.tree, "a saved index is used again");
+    let before = staged(&rig);
+    assert_eq!(rig.take().tree, third.tree);
+    assert!(
+        staged(&rig) - before <= 1,
+        "a saved index is used again: but for the file, which had not settled"
+    );
+}
+
+#[test]
+fn r_undo_a_folder_below_that_changed_is_seen_from_above() {
+    let mut rig = Rig::new();
+    for path in ["a/b/c/file", "a/b/other", "a/x"] {
+        rig.write(path, path);
+    }
+    let first = rig.take();
+    let mode = |mode| fs::Permissions::from_mode(mode);
+    let change = |rig: &mut Rig, make: &dyn Fn(&Rig)| {
+        let before = rig.take();
+        make(rig);
+        let after = rig.take();
+        assert_ne!(before.tree, after.tree);
+        assert_eq!(after.tree, rig.index_free_take().tree);
+        let effects = rig.changes(&before, &after).effects;
+        rig.restore(&effects);
+        assert_eq!(rig.take().tree, first.tree);
+    };
+    change(&mut rig, &|rig| rig.write("a/b/c/file", "x"));
+    change(&mut rig, &|rig| fs::set_permissions(rig.path("a/b/c"), mode(0o700)).unwrap());
+    change(&mut rig, &|rig| fs::create_dir(rig.path("a/b/c/empty")).unwrap());
+    change(&mut rig, &|rig| symlink("x", rig.path("a/b/c/link")).unwrap());
+    change(&mut rig, &|rig| fs::remove_file(rig.path("a/b/c/file")).unwrap());
+    change(&mut rig, &|rig| fs::rename(rig.path("a/b/c"), rig.path("a/b/d")).unwrap());
+    change(&mut rig, &|rig| fs::set_permissions(rig.path("."), mode(0o700)).unwrap());
 }
 
 #[test]
