@@ -2,7 +2,8 @@
 //!
 //! A **save** writes beside the file, syncs, renames over it and syncs the folder, all through one folder handle.
 //! Invariant: at every moment the old or the new content stands there whole; mode (but for set-user-id and set-group-id),
-//! link and owner stay as they were, and a read-only file isn't replaced. Only a file with several names, or of another owner, is written in place.
+//! link and owner stay as they were, and a read-only file isn't replaced. Only a file with several names, or of another owner, is written in
+//! place, and only while it has as many names as when it was looked at.
 
 use crate::path::{RelPath, shown};
 use crate::place::{Place, Reached, io_failed};
@@ -26,6 +27,8 @@ pub(crate) struct Current {
     pub(crate) digest: Digest,
     /// Its permission bits, where there are any.
     pub(crate) mode: Option<u32>,
+    /// How many names it has.
+    pub(crate) names: u64,
 }
 
 impl Current {
@@ -88,7 +91,7 @@ impl Current {
             return Err(too_large(bytes.len() as u64));
         }
         let digest = Digest::of(&bytes);
-        Ok(Self { bytes, digest, mode: mode(&meta) })
+        Ok(Self { bytes, digest, mode: mode(&meta), names: meta.nlink() })
     }
 }
 
@@ -123,12 +126,15 @@ pub(crate) fn save(place: &Place, target: &Target, bytes: &[u8]) -> Result<(), T
             }
             replace(&dir, path.name(), bytes, None).map_err(fail)
         }
-        Some(_) => {
+        Some(current) => {
             let dir = place.parent_of(path).map_err(fail)?;
             let file = open_to_write(&dir, path)?;
             let meta = file.metadata().map_err(fail)?;
             // What was opened counts, not what stood there before.
             regular(path, &meta)?;
+            if meta.nlink() != current.names {
+                return Err(renamed(path));
+            }
             if meta.nlink() > 1 {
                 return in_place(file, bytes, &meta).map_err(fail);
             }
@@ -141,6 +147,13 @@ pub(crate) fn save(place: &Place, target: &Target, bytes: &[u8]) -> Result<(), T
             }
         }
     }
+}
+
+/// Refuses a file that isn't known by the names it had: what is written would show where nobody agreed to.
+pub(crate) fn renamed(path: &RelPath) -> ToolError {
+    let name = shown(path.as_str());
+    let message = format!("{name} has got or lost a name since it was looked at; nothing was written");
+    failed("file/changed", message, "Call again if it is still wanted.")
 }
 
 /// Opens the old file for writing without touching it: whoever may not write it may not replace it either.

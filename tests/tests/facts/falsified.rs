@@ -33,6 +33,7 @@ pub(super) fn falsified(facts: &Facts, was_taken_back: bool) -> Vec<(&'static st
     }
     if facts.words.contains_key("named_elsewhere") {
         all.push(("no name elsewhere", with(&|facts| drop(facts.words.remove("named_elsewhere")))));
+        all.push(("more names elsewhere", with(&|facts| say(facts, "names_unseen", "9"))));
     }
     if facts.act == Act::Delete {
         all.push(("more files", with(&|facts| say(facts, "files", "99"))));

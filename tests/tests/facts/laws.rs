@@ -160,6 +160,8 @@ fn words(row: &Row, report: &Report, seen: &Seen) -> Vec<String> {
     if facts.act != Act::Delete {
         let elsewhere = word(facts, "named_elsewhere").any(|path| seen.touched.contains(path));
         must("named elsewhere", elsewhere.to_string(), (!seen.outside.is_empty()).to_string());
+        let unseen = if elsewhere { says("names_unseen") } else { "0".to_owned() };
+        must("how many names elsewhere", unseen, seen.outside.len().to_string());
     }
     match facts.act {
         Act::Write | Act::Edit => {

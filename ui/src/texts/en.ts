@@ -199,7 +199,10 @@ export const en = {
       partly: 'Can be undone in part.',
       no: 'Can’t be undone.',
     },
-    elsewhere: (paths: string) => `Has names outside this folder, too: ${paths}`,
+    elsewhere: (paths: string, n: number) =>
+      `Has ${n === 0 ? '' : n === 1 ? '1 more name ' : `${n} more names `}outside this folder: ${paths}`,
+    elsewhereRun: (paths: string, n: number) =>
+      `${n === 0 ? 'More names' : n === 1 ? '1 more name' : `${n} more names`} that Daybook didn’t look for, outside this folder or in ignored ones: ${paths}`,
     notCovered: (paths: string) => `Not covered: ${paths}`,
     notCoveredAll: 'Nothing in the folder is covered.',
     warnings: {

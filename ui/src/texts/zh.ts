@@ -194,7 +194,9 @@ export const zh: Texts = {
       partly: '可以撤销一部分。',
       no: '不能撤销。',
     },
-    elsewhere: (paths) => `在此文件夹之外还有别的名字：${paths}`,
+    elsewhere: (paths, n) => `在此文件夹之外还有${n === 0 ? '别的' : ` ${n} 个别的`}名字：${paths}`,
+    elsewhereRun: (paths, n) =>
+      `在此文件夹之外或被忽略的文件夹里，还有${n === 0 ? '' : ` ${n} 个`} Daybook 没有查找的名字：${paths}`,
     notCovered: (paths) => `不包括：${paths}`,
     notCoveredAll: '此文件夹的任何内容都不包括在内。',
     warnings: {

@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use tools::clear::NAMES_UNSEEN;
 use tools::policy::only_looks;
 use tools::revision::{Bounds, changes};
 use tools::{Ctx, Place, Settled};
@@ -59,6 +60,7 @@ pub(crate) fn cover(
                 facts.cannot_touch.retain(|one| one != "outside_folder");
                 let named: Vec<&str> = taken.named_elsewhere.iter().take(NAMED).map(String::as_str).collect();
                 facts.words.insert("named_elsewhere".to_owned(), named.join("\n"));
+                facts.words.insert(NAMES_UNSEEN.to_owned(), taken.names_unseen.to_string());
             }
             Some(taken.tree)
         }

@@ -5,18 +5,18 @@
 
 use crate::blob::{BlobSink, holds_secret};
 use crate::call::Surveyed;
-use crate::clear::Cleared;
+use crate::clear::{Cleared, NAMES_UNSEEN};
 use crate::path::{RelPath, shown};
 use crate::place::{Place, Reached};
 use crate::revision::{OtherNames, other_names};
-use crate::save::{Current, Target, mode, save, sweep};
+use crate::save::{Current, Target, mode, renamed, save, sweep};
 use crate::text::Text;
 use crate::tool::{Ctx, Raw, Trouble, failed, fault};
 use domain::call::{Act, Effect, Entry, Facts, LineCount, Recovery, Semantics, ToolError, Undo};
 use domain::digest::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// What a write or edit will do.
@@ -118,12 +118,14 @@ impl Change {
             words.insert("folders".to_owned(), folders.join("\n"));
         }
         let before = self.before();
-        let far = self.others.outside || can_touch.iter().any(|path| crate::path::is_protected(path));
+        let unseen = self.others.unseen;
+        let far = unseen > 0 || can_touch.iter().any(|path| crate::path::is_protected(path));
         let risk = if far { 3 } else { 1 + u8::from(before.is_some()) };
-        if self.others.outside {
+        if unseen > 0 {
             words.insert("named_elsewhere".to_owned(), real.clone());
+            words.insert(NAMES_UNSEEN.to_owned(), unseen.to_string());
         }
-        let outside = (!self.others.outside).then_some("outside_folder");
+        let outside = (unseen == 0).then_some("outside_folder");
         let facts = Facts {
             act,
             exact,
@@ -152,6 +154,10 @@ impl Change {
         let after = Digest::of(&self.after);
         if cleared.before != before || cleared.after != Some(after) {
             return Err(changed(&self.reached.path).into());
+        }
+        let names = self.reached.names().into_iter().chain(self.others.inside.iter().cloned());
+        if cleared.names != names.collect() || cleared.unseen != self.others.unseen {
+            return Err(renamed(&self.reached.path).into());
         }
         if let Some(current) = &self.target.current {
             ctx.blobs.put(&current.bytes).map_err(|error| fault("keeping the old content", &error))?;
@@ -225,16 +231,23 @@ fn made(place: &Place, folder: &RelPath) -> Effect {
     Effect { path: folder.to_string(), before: None, after, lines: None, kept_in: None }
 }
 
-/// What the clearance says is there before and after.
+/// What the clearance says is there before and after, and by which names.
 pub(super) struct Agreed {
     before: Option<Digest>,
     after: Option<Digest>,
+    names: BTreeSet<String>,
+    unseen: u64,
 }
 
 impl Agreed {
     pub(super) fn of(cleared: &Cleared) -> Self {
         let facts = cleared.facts();
-        Self { before: facts.depends_on.values().next().copied(), after: facts.proposed }
+        Self {
+            before: facts.depends_on.values().next().copied(),
+            after: facts.proposed,
+            names: facts.can_touch.iter().cloned().collect(),
+            unseen: facts.words.get(NAMES_UNSEEN).and_then(|count| count.parse().ok()).unwrap_or(0),
+        }
     }
 }
 

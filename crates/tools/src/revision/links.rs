@@ -52,21 +52,23 @@ fn writes(step: &Step) -> bool {
 /// The other names of one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct OtherNames {
-    /// Those in the folder.
+    /// Those in the folder, in order.
     pub(crate) inside: Vec<String>,
-    /// Are there more, outside?
-    pub(crate) outside: bool,
+    /// How many more there are: outside, or in a folder too large to be looked through.
+    pub(crate) unseen: u64,
 }
 
 /// By which other names a file of the folder is known. Looks through the folder until it has found all there are, if
-/// there are any; names in a folder too large to be looked through count as outside.
+/// there are any, in ignored folders too.
 pub(crate) fn other_names(place: &Place, path: &str) -> OtherNames {
     let Some((file, count)) = shared_file(place, path) else { return OtherNames::default() };
     let mut found = Found::of([(file, count)]);
     found.below(place.dir(), ROOT);
-    let names = found.names.remove(&file).unwrap_or_default();
-    let outside = (names.len() as u64) < count;
-    OtherNames { inside: names.into_iter().filter(|name| name != path).collect(), outside }
+    let mut names = found.names.remove(&file).unwrap_or_default();
+    let unseen = count.saturating_sub(names.len() as u64);
+    names.retain(|name| name != path);
+    names.sort();
+    OtherNames { inside: names, unseen }
 }
 
 /// Disk and number.

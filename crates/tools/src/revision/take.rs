@@ -39,6 +39,9 @@ pub struct Taken {
     /// Ignored folders aren't looked into. The first of them, in order.
     #[serde(default)]
     pub named_elsewhere: Vec<String>,
+    /// How many names of files in the folder weren't seen.
+    #[serde(default)]
+    pub names_unseen: u64,
 }
 
 /// Paths that aren't covered, in order, and how many there are in all.
@@ -100,7 +103,7 @@ pub fn take(
         scan::Failed::TooMany => TakeError::TooMany { most: bounds.entries },
         scan::Failed::Cancelled => TakeError::Cancelled,
     })?;
-    let named_elsewhere = named_elsewhere(&folders, bounds.listed);
+    let (named_elsewhere, names_unseen) = named_elsewhere(&folders, bounds.listed);
     leave_out_largest(&mut folders, bounds.folder_bytes);
     let mut building = Building { index, now_ns, new_bytes: 0 };
     building.read(place, &mut folders, bounds, blobs, cancel)?;
@@ -111,7 +114,7 @@ pub fn take(
     let (files, bytes) = sizes(&folders).fold((0, 0), |(files, sum), (bytes, ..)| (files + 1, sum + bytes));
     let left_out = left_outs(&folders, bounds.listed);
     let folders = index.folders.len() as u64 - 1;
-    Ok(Taken { tree, files, folders, bytes, new_bytes, left_out, named_elsewhere })
+    Ok(Taken { tree, files, folders, bytes, new_bytes, left_out, named_elsewhere, names_unseen })
 }
 
 /// Size and place of each file, as it will be in the trees.
@@ -124,8 +127,8 @@ fn sizes(folders: &[Folder]) -> impl Iterator<Item = (u64, usize, usize)> {
     })
 }
 
-/// Files that have more names than were found.
-fn named_elsewhere(folders: &[Folder], most: usize) -> Vec<String> {
+/// Files that have more names than were found, and how many more.
+fn named_elsewhere(folders: &[Folder], most: usize) -> (Vec<String>, u64) {
     let mut found: HashMap<u64, (u64, Vec<String>)> = HashMap::new();
     for folder in folders {
         for file in &folder.shared {
@@ -133,11 +136,14 @@ fn named_elsewhere(folders: &[Folder], most: usize) -> Vec<String> {
             paths.push(join(&folder.path, &file.name));
         }
     }
-    let lacking = found.into_values().filter(|(names, paths)| (paths.len() as u64) < *names);
-    let mut paths: Vec<String> = lacking.flat_map(|(_, paths)| paths).collect();
+    let (mut paths, mut unseen) = (Vec::new(), 0);
+    for (names, seen) in found.into_values().filter(|(names, seen)| (seen.len() as u64) < *names) {
+        unseen += names - seen.len() as u64;
+        paths.extend(seen);
+    }
     paths.sort();
     paths.truncate(most);
-    paths
+    (paths, unseen)
 }
 
 /// Where everything together is too large, the largest files are left out until the rest fits: few and easy to name.

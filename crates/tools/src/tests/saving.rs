@@ -2,6 +2,8 @@
 #![cfg(unix)]
 
 use super::rig::Rig;
+use crate::clear::{Approval, NAMES_UNSEEN, clear};
+use crate::save::{Target, save};
 use crate::{Settled, reconcile};
 use domain::call::{Mode, Recovery, Semantics, Verdict};
 use serde_json::{Value, json};
@@ -67,6 +69,11 @@ fn e13_a_card_names_all_names_of_a_file() {
     std::fs::hard_link(rig.path("a"), outside.path().join("c")).unwrap();
     let named = facts(&rig, "sub/b");
     assert_eq!((named.cannot_touch, named.risk), (vec!["network".to_owned()], 3));
+    assert_eq!(named.words.get(NAMES_UNSEEN).map(String::as_str), Some("1"));
+    std::fs::hard_link(rig.path("a"), outside.path().join("d")).unwrap();
+    let more = facts(&rig, "sub/b");
+    assert_eq!(more.words.get(NAMES_UNSEEN).map(String::as_str), Some("2"));
+    std::fs::remove_file(outside.path().join("d")).unwrap();
     for mode in [Mode::Ask, Mode::Edit, Mode::Auto] {
         rig.mode = mode;
         let judged = rig.judge("write_file", &write("sub/b", "three\n"));
@@ -75,6 +82,44 @@ fn e13_a_card_names_all_names_of_a_file() {
         let other = rig.judge("write_file", &write("sub/other", "three\n"));
         assert_eq!(matches!(other, Verdict::Allow { .. }), mode != Mode::Ask, "{mode:?}");
     }
+}
+
+/// The names on the card are those that are written to: one that comes or goes after the yes, at whichever moment, is
+/// refused, and nothing is written.
+#[test]
+fn e13_a_name_made_after_the_yes_is_not_written_to() {
+    let between = |change: &dyn Fn(&Rig)| {
+        let rig = Rig::with(&[("a", b"one\n")]);
+        std::fs::hard_link(rig.path("a"), rig.path("b")).unwrap();
+        let call = rig.check("write_file", &write("a", "two\n"));
+        let surveyed = call.survey(&rig.ctx).unwrap();
+        let approval = Approval::of(&call, &surveyed.facts, 1_000);
+        let cleared = clear(&call, surveyed, &rig.policy(), Some(&approval), 0).unwrap();
+        change(&rig);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let finished = runtime.block_on(crate::run(cleared, &rig.ctx));
+        // And had it been asked about once more, it would have been a different question.
+        let again = call.survey(&rig.ctx).unwrap();
+        assert_ne!(Approval::of(&call, &again.facts, 1_000).digest(), approval.digest());
+        assert_eq!((rig.get("a"), finished.effects), (b"one\n".to_vec(), vec![]));
+        finished.text
+    };
+    let outside = tempfile::tempdir_in(Rig::new().path("").parent().unwrap().parent().unwrap()).unwrap();
+    let text = between(&|rig| std::fs::hard_link(rig.path("a"), rig.path("c")).unwrap());
+    insta::assert_snapshot!(text, @r#"
+    Error (file/changed): "a" has got or lost a name since it was looked at; nothing was written
+    Call again if it is still wanted.
+    "#);
+    let same = |other: String| assert_eq!(other, text);
+    same(between(&|rig| std::fs::hard_link(rig.path("a"), outside.path().join("c")).unwrap()));
+    same(between(&|rig| std::fs::remove_file(rig.path("b")).unwrap()));
+    same(between(&|rig| std::fs::rename(rig.path("b"), rig.path("c")).unwrap()));
+
+    let rig = Rig::with(&[("a", b"one\n")]);
+    let target = Target::find(&rig.ctx.place, &rig.ctx.place.reach("a").unwrap(), 100).unwrap();
+    std::fs::hard_link(rig.path("a"), rig.path("b")).unwrap();
+    let error = save(&rig.ctx.place, &target, b"two\n").unwrap_err();
+    assert_eq!((error.code.as_str(), rig.get("a")), ("file/changed", b"one\n".to_vec()));
 }
 
 #[test]
@@ -147,8 +192,7 @@ fn e15_a_killed_save_leaves_old_or_new_and_its_leftover_is_cleared() {
     if let Some(folder) = std::env::var_os("DAYBOOK_TEST_SAVES") {
         let place = crate::Place::open(folder.as_ref(), Vec::new()).unwrap();
         let real = place.reach("big").unwrap().real;
-        let current =
-            crate::save::Current { bytes: Vec::new(), digest: domain::digest::Digest::ZERO, mode: None };
+        let current = crate::save::Current::read(&place, &real, SIZE as u64).unwrap();
         let target = crate::save::Target { real, current: Some(current) };
         let contents: Vec<Vec<u8>> = (b'a'..b'd').map(|letter| vec![letter; SIZE]).collect();
         for bytes in contents.iter().cycle() {

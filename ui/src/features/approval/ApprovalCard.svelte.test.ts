@@ -102,9 +102,15 @@ test('folders that have to be made first are named with the file', () => {
 });
 
 test('a file with a name outside is named, and nothing is promised of what is outside', () => {
-  const { container } = show({ cannot_touch: ['network'], facts: { named_elsewhere: 'a.txt\nb.txt' } });
-  expect(screen.getByText('Has names outside this folder, too: a.txt and b.txt')).toBeVisible();
+  const facts = { named_elsewhere: 'a.txt\nb.txt', names_unseen: '3' };
+  const { container, unmount } = show({ cannot_touch: ['network'], facts });
+  const looked = 'that Daybook didn’t look for, outside this folder or in ignored ones: a.txt and b.txt';
+  expect(screen.getByText(`3 more names ${looked}`)).toBeVisible();
   expect(container.textContent).not.toContain('anything outside');
+  unmount();
+  // Before one is written, its names are looked for everywhere in the folder.
+  show({ act: 'write', cannot_touch: ['network'], facts: { named_elsewhere: 'a.txt', names_unseen: '1' } });
+  expect(screen.getByText('Has 1 more name outside this folder: a.txt')).toBeVisible();
 });
 
 test('a21_what_does_not_fit_its_box_must_be_read_however_short_it_is', async () => {

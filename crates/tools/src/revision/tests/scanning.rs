@@ -57,7 +57,15 @@ fn files_with_a_name_that_was_not_seen_are_listed() {
     fs::hard_link(rig.path("out"), outside.path().join("out")).unwrap();
     fs::hard_link(rig.path("out"), rig.path("d/out")).unwrap();
     fs::hard_link(rig.path("d/large"), outside.path().join("large")).unwrap();
-    assert_eq!(rig.take().named_elsewhere, ["d/large", "d/out", "out"], "covered or not");
+    let taken = rig.take();
+    assert_eq!(taken.named_elsewhere, ["d/large", "d/out", "out"], "covered or not");
+    assert_eq!(taken.names_unseen, 2, "one of each");
+    rig.write(".gitignore", "ignored/\n");
+    fs::create_dir(rig.path("ignored")).unwrap();
+    fs::hard_link(rig.path("alone"), rig.path("ignored/other")).unwrap();
+    let taken = rig.take();
+    assert_eq!((taken.named_elsewhere.len(), taken.names_unseen), (4, 3), "where nobody looked counts");
+    fs::remove_file(rig.path("ignored/other")).unwrap();
     rig.bounds.listed = 1;
     assert_eq!(rig.take().named_elsewhere, ["d/large"]);
 }
