@@ -1,12 +1,13 @@
 //! Dying at a chosen append.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use store::{Fate, Faults, Point};
 
 /// Kills the process at the n-th append (from 0), before it begins or after its commit; counts appends otherwise.
 #[derive(Debug)]
 pub struct DieAt {
-    at: Option<(u64, Point)>,
+    at: Mutex<Option<(u64, Point)>>,
     appends: AtomicU64,
     dead: AtomicBool,
 }
@@ -15,13 +16,18 @@ impl DieAt {
     /// Never dies.
     #[must_use]
     pub fn never() -> Self {
-        Self { at: None, appends: AtomicU64::new(0), dead: AtomicBool::new(false) }
+        Self { at: Mutex::new(None), appends: AtomicU64::new(0), dead: AtomicBool::new(false) }
     }
 
     /// Dies at this append.
     #[must_use]
     pub fn append(n: u64, point: Point) -> Self {
-        Self { at: Some((n, point)), ..Self::never() }
+        Self { at: Mutex::new(Some((n, point))), ..Self::never() }
+    }
+
+    /// Dies at the append after that many more.
+    pub fn after(&self, more: u64, point: Point) {
+        *self.at.lock().unwrap_or_else(PoisonError::into_inner) = Some((self.appends() + more, point));
     }
 
     /// Appends begun so far.
@@ -43,7 +49,8 @@ impl Faults for DieAt {
             Point::BeforeBegin => self.appends.fetch_add(1, Ordering::Relaxed),
             Point::BeforeCommit | Point::AfterCommit => self.appends().saturating_sub(1),
         };
-        if self.is_dead() || self.at == Some((number, point)) {
+        if self.is_dead() || *self.at.lock().unwrap_or_else(PoisonError::into_inner) == Some((number, point))
+        {
             self.dead.store(true, Ordering::Relaxed);
             return Fate::Die;
         }

@@ -120,6 +120,71 @@ fn what_waited_for_the_folder_when_the_process_was_killed_has_not_happened() {
     });
 }
 
+/// A session whose undo waits for the other one's work, and that one.
+async fn waiting_undo() -> (Play, Play, Receiver<Live>) {
+    let first = Play::on(rig()).await;
+    let mut live = first.process.engine.live();
+    first.through("Write.").await;
+    let second = first.beside().await;
+    hang(&second).await;
+    let scope = RestoreScope { of: RestoreOf::Session, paths: Vec::new() };
+    first.process.engine.restore(&first.session, scope, Vec::new()).await.expect("it is taken");
+    assert_eq!(told(&mut live, &first.session).await, Some(Hold::Folder));
+    (first, second, live)
+}
+
+fn called_off(play: &Play) {
+    let ended = play.facts().into_iter().find_map(|fact| match fact {
+        Fact::RevisionRestored(ended) => Some(ended),
+        _ => None,
+    });
+    let ended = ended.expect("it has ended");
+    assert_eq!(ended.error.expect("with a reason").code, engine::decide::CALLED_OFF);
+    assert!(ended.changed.is_empty() && ended.changed.doubt.is_none());
+    assert_eq!(play.rig.file("second.txt"), "mine\n");
+}
+
+#[test]
+fn an_undo_that_waits_for_the_folder_can_be_called_off() {
+    alone(async {
+        let (first, second, mut live) = waiting_undo().await;
+        first.tell(Command::Stop(CancelBy::User)).await;
+        first.until(|state| state.restoring.is_none()).await;
+        assert_eq!(told(&mut live, &first.session).await, None);
+        called_off(&first);
+        first.tell(Command::Stop(CancelBy::User)).await;
+        assert_eq!(first.count("revision/called_off"), 1);
+        second.tell(Command::Stop(CancelBy::User)).await;
+        second.idle().await;
+        // It can be wanted again.
+        let scope = RestoreScope { of: RestoreOf::Session, paths: Vec::new() };
+        first.process.engine.restore(&first.session, scope, Vec::new()).await.expect("it is taken");
+        first.until(|state| state.restoring.is_none()).await;
+        assert!(!first.rig.folder().join("second.txt").exists());
+        first.clean();
+    });
+}
+
+#[test]
+fn an_undo_called_off_as_the_process_was_killed_is_not_made_by_the_next() {
+    let (rig, session) = left(async {
+        let (first, _second, _) = waiting_undo().await;
+        let Play { rig, process, session } = first;
+        // Its end is never written.
+        process.faults.after(1, store::Point::BeforeCommit);
+        let _ = process.engine.command(&session, Command::Stop(CancelBy::User)).await;
+        (rig, session)
+    });
+    alone(async {
+        let process = Arc::new(rig.start(tests::DieAt::never()));
+        let first = Play { rig, process, session };
+        drop(first.process.engine.state(&first.session));
+        first.until(|state| state.restoring.is_none()).await;
+        assert_eq!(first.count("revision/called_off"), 1);
+        called_off(&first);
+    });
+}
+
 #[test]
 fn an_undo_waits_for_another_sessions_work_and_says_so() {
     alone(async {

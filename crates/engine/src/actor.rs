@@ -494,7 +494,7 @@ async fn perform(
         Op::Judge { step, calls } => calls::judge(shared, id, state, step, calls).await,
         Op::Begin(call) => calls::begin(shared, id, state, call, cancel).await,
         Op::Run(call) => calls::run(shared, id, state, call, ready, pieces, cancel).await,
-        Op::Restore(revision) => restore::restore(shared, id, state, revision).await,
+        Op::Restore(revision) => restore::restore(shared, id, state, revision, cancel).await,
         Op::Expire { approval, left_ms } => {
             let due = waited(left_ms, &cancel).await.then_some(Input::ApprovalDue { approval });
             Done::with(op, due)

@@ -99,6 +99,11 @@ pub enum Input {
         /// How it went.
         restored: Restored,
     },
+    /// A return hasn't begun: it was told to stop while it waited for the folder.
+    NotRestored {
+        /// The return.
+        revision: RevisionId,
+    },
     /// An approval has been open for as long as it may.
     ApprovalDue {
         /// The approval.

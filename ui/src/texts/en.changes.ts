@@ -122,7 +122,12 @@ export const undo = {
   entry: {
     working: 'Taking changes back…',
     workingRedo: 'Bringing changes back…',
-    held: 'Waiting until other work in this folder is done…',
+    held: 'The undo waits until other work in this folder is done…',
+    heldRedo: 'The redo waits until other work in this folder is done…',
+    callOff: 'Don’t undo',
+    callOffRedo: 'Don’t redo',
+    calledOff: 'Not undone: you called it off while it waited. No file was changed.',
+    calledOffRedo: 'Not redone: you called it off while it waited. No file was changed.',
     session: 'Undid the whole session',
     turn: 'Undid one turn',
     turnNumber: (n: number) => `Undid turn ${n}`,

@@ -117,7 +117,12 @@ export const undo: Texts['undo'] = {
   entry: {
     working: '正在撤销改动…',
     workingRedo: '正在恢复改动…',
-    held: '正在等这个文件夹里的其他工作完成…',
+    held: '等这个文件夹里的其他工作完成后撤销…',
+    heldRedo: '等这个文件夹里的其他工作完成后恢复…',
+    callOff: '不撤销了',
+    callOffRedo: '不恢复了',
+    calledOff: '没有撤销：你在等待时取消了。没有文件改变。',
+    calledOffRedo: '没有恢复：你在等待时取消了。没有文件改变。',
     session: '撤销了整个会话',
     turn: '撤销了一轮',
     turnNumber: (n) => `撤销了第 ${n} 轮`,

@@ -223,6 +223,8 @@ impl Fold {
             Fact::QuestionAsked(e) => self.asked(e, event, out),
             Fact::QuestionAnswered(e) => self.question_answered(e, event, out),
             Fact::RevisionRestoring(e) => self.restoring(e, event, out),
+            // Its end follows, whichever it is.
+            Fact::RevisionCalledOff(_) => {}
             Fact::RevisionRestored(e) => self.restored(e, event, out),
             Fact::PlanReplaced(e) => self.push(Patch::Plan { plan: words::plan(&e.plan) }, out),
             // Closed and opened again and again while it waited: said once.

@@ -7,6 +7,7 @@ use crate::wire::view::{EntryBody, Patch};
 use domain::call::Entry;
 use domain::event::{Changed, Event, KeptBack, RevisionRestored, RevisionRestoring};
 use engine::Hold;
+use engine::decide::CALLED_OFF;
 
 /// Files of a return that are listed.
 const LISTED: usize = 50;
@@ -68,7 +69,12 @@ impl Fold {
             what: undo::what(effect).to_owned(),
         };
         let done = UndoView {
-            state: if e.error.is_some() { "failed" } else { "done" }.to_owned(),
+            state: match e.error.as_ref().map(|error| error.code.as_str()) {
+                None => "done",
+                Some(CALLED_OFF) => "called_off",
+                Some(_) => "failed",
+            }
+            .to_owned(),
             held: false,
             files: e.changed.effects.iter().take(LISTED).map(file).collect(),
             count: e.changed.count(),

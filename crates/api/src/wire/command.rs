@@ -83,7 +83,7 @@ pub enum Command {
         /// The message.
         message: String,
     },
-    /// Stop the running turn; messages that wait wait on, until one is sent or something else is said. Reply: `done`.
+    /// Stop the running turn, or call off an undo that waits for the folder; messages that wait wait on, until one is sent or something else is said. Reply: `done`.
     Interrupt {
         /// The session.
         session: String,

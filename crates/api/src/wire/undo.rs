@@ -95,7 +95,7 @@ pub struct UndoView {
     pub id: String,
     /// Whose changes it takes back.
     pub of: UndoOf,
-    /// Where it stands: `working`, `done` or `failed`.
+    /// Where it stands: `working`, `done`, `failed`, or `called_off` while it waited.
     pub state: String,
     /// Does it wait until another session's work in the folder is done?
     pub held: bool,

@@ -208,6 +208,9 @@ catalogue! {
     PlanReplaced = "plan/replaced" v 1;
     /// Changes are about to be taken back: which, and to what.
     RevisionRestoring = "revision/restoring" v 1;
+    /// The person called a return off. One that only waits for the folder ends without touching anything; one that has begun is
+    /// finished.
+    RevisionCalledOff = "revision/called_off" v 1;
     /// Changes were taken back, and what was left alone.
     RevisionRestored = "revision/restored" v 1;
     /// The person allowed something for the rest of the session.

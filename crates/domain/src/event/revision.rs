@@ -129,6 +129,13 @@ pub enum RestoreOf {
     },
 }
 
+/// `revision/called_off`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RevisionCalledOff {
+    /// The return.
+    pub revision: RevisionId,
+}
+
 /// `revision/restored`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevisionRestored {

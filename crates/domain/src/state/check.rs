@@ -95,6 +95,12 @@ pub(super) fn check(state: &State, draft: &Draft) -> Verdict {
         Fact::QuestionAnswered(e) => question_answered(state, e),
         Fact::PlanReplaced(e) => plan_replaced(state, e),
         Fact::RevisionRestoring(_) => restoring(state),
+        Fact::RevisionCalledOff(e) => {
+            let open = state.restoring.as_ref().filter(|open| open.revision == e.revision);
+            require(open.is_some(), "revision/open", || format!("{} isn't being restored", e.revision))?;
+            let once = open.is_some_and(|open| open.called_off.is_none());
+            require(once, "revision/called_off_once", || format!("{} was called off already", e.revision))
+        }
         Fact::RevisionRestored(e) => {
             let open = state.restoring.as_ref().is_some_and(|open| open.revision == e.revision);
             require(open, "revision/open", || format!("{} isn't being restored", e.revision))

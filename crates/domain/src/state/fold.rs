@@ -93,6 +93,11 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         Fact::QuestionAnswered(e) => answered(state, e),
         Fact::PlanReplaced(e) => state.plan = Some(e.plan.clone()),
         Fact::RevisionRestoring(e) => state.restoring = Some(restoring(e)),
+        Fact::RevisionCalledOff(_) => {
+            if let Some(open) = &mut state.restoring {
+                open.called_off = Some(event.envelope.epoch);
+            }
+        }
         Fact::RevisionRestored(e) => {
             state.restoring = None;
             forget_gone(state, &e.changed);
@@ -395,7 +400,7 @@ fn forget_gone(state: &mut State, changed: &Changed) {
 }
 
 fn restoring(e: &RevisionRestoring) -> Restoring {
-    Restoring { revision: e.revision.clone(), steps: e.steps.list }
+    Restoring { revision: e.revision.clone(), steps: e.steps.list, called_off: None }
 }
 
 fn end_call(state: &mut State, id: &CallId, terminal: Terminal, text: &str) {

@@ -102,6 +102,9 @@ pub struct Restoring {
     pub revision: RevisionId,
     /// What is done, path by path: a blob, a JSON array of effects.
     pub steps: Digest,
+    /// The process in which the person called it off.
+    #[serde(default)]
+    pub called_off: Option<u64>,
 }
 
 /// What a session is.

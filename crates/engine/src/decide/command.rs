@@ -33,7 +33,7 @@ pub enum Command {
     TakeBack(MessageId),
     /// Say a message that waits now: read before the next step, and free to start a turn.
     SendNow(MessageId),
-    /// Stop the running turn.
+    /// Stop the running turn, or call off a return that waits for the folder.
     Stop(CancelBy),
     /// Say yes to one call.
     Grant {
@@ -223,8 +223,10 @@ fn send_now(state: &State, message: MessageId, env: &Env<'_>) -> Taken {
 }
 
 fn stop(state: &State, by: CancelBy) -> Taken {
+    let returning = state.restoring.as_ref().filter(|open| open.called_off.is_none());
     match &state.turn {
         Some(turn) if turn.cancel.is_none() => done(vec![Draft::of_turn(&turn.id, TurnCancel { by })]),
+        None if by == CancelBy::User && returning.is_some() => super::restore::call_off(returning),
         // Stopping what is being stopped, or nothing, is what was wanted.
         Some(_) | None => {
             Ok((Decision::plain(Vec::new()), CommandReply { message: None, repeated_at: None }))

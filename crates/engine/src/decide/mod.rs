@@ -22,7 +22,7 @@ pub use command::{Command, CommandError, CommandReply, command};
 pub use erase::may_erase;
 pub use judged::{Judged, Judgement};
 pub use recover::{Found, Look, recover};
-pub use restore::Restore;
+pub use restore::{CALLED_OFF, Restore};
 pub use wanted::{Op, wanted};
 
 use crate::input::Input;
@@ -108,6 +108,7 @@ pub fn take(state: &State, input: Input, env: &Env<'_>) -> Decision {
         Input::Output { call, text } => finish::output(state, call, text),
         Input::Finished { call, finished, ms } => finish::call(state, &call, finished, ms),
         Input::Restored { revision, restored } => restore::restored(state, &revision, restored, env),
+        Input::NotRestored { revision } => restore::not_restored(state, &revision),
         Input::ApprovalDue { approval } => command::expire(state, &approval),
     }
 }

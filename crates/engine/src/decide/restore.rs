@@ -1,17 +1,18 @@
 //! Taking changes back: recorded before the first path is touched, and told to the model afterwards.
 //!
 //! A **restore** belongs to the person, not to a turn: it begins only while no turn is open, and none begins while it goes
-//! on. Invariant: what it was going to do is in the log, so a process that takes over finishes it, and doing it again adds
-//! nothing.
+//! on. While it waits for the folder the person may call it off. Invariant: what it was going to do is in the log, so a
+//! process that takes over finishes it, and doing it again adds nothing.
 
 use super::{Decision, Env};
 use crate::input::Restored;
+use domain::call::ToolError;
 use domain::event::{
-    Draft, EffectList, InboxPosted, KeptBack, Origin, RestoreScope, RevisionRestored, RevisionRestoring,
-    Target,
+    Changed, Draft, EffectList, InboxPosted, KeptBack, Origin, RestoreScope, RevisionCalledOff,
+    RevisionRestored, RevisionRestoring, Target,
 };
 use domain::ids::{MessageId, RevisionId};
-use domain::state::State;
+use domain::state::{Restoring, State};
 
 /// Changes to take back, worked out from the record as it was at a position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Restore {
     pub read_to: u64,
 }
 
+/// Code of a return that the person called off before it began.
+pub const CALLED_OFF: &str = "restore/called_off";
 /// How many paths the note to the model names.
 const NAMED: usize = 20;
 
@@ -51,6 +54,25 @@ pub(super) fn command(state: &State, restore: Restore, env: &Env<'_>) -> super::
     let revision = RevisionId::new(env.ids);
     let restoring = RevisionRestoring { revision, scope, steps, overwrite, kept, kept_more };
     super::command::done(vec![Draft::new(restoring)])
+}
+
+/// The person doesn't want it any more.
+pub(super) fn call_off(open: Option<&Restoring>) -> super::command::Taken {
+    let called_off = open.map(|open| Draft::new(RevisionCalledOff { revision: open.revision.clone() }));
+    super::command::done(called_off.into_iter().collect())
+}
+
+/// It never began. It ends where the person called it off; where the app closes, the next process begins it.
+pub(super) fn not_restored(state: &State, revision: &RevisionId) -> Decision {
+    let open = state.restoring.as_ref().filter(|open| open.revision == *revision);
+    if open.is_none_or(|open| open.called_off.is_none()) {
+        return Decision::plain(Vec::new());
+    }
+    let message = "it was called off while it waited for the folder; nothing was changed".to_owned();
+    let error = ToolError { code: CALLED_OFF.to_owned(), message, suggestion: None };
+    let (revision, changed) = (revision.clone(), Changed::default());
+    let ended = RevisionRestored { revision, changed, kept: Vec::new(), kept_more: 0, error: Some(error) };
+    Decision::barrier(vec![Draft::new(ended)])
 }
 
 /// It is done: recorded, and put where the model reads it with the person's next words.
@@ -75,7 +97,7 @@ pub(super) fn restored(state: &State, revision: &RevisionId, restored: Restored,
     Decision::barrier(drafts)
 }
 
-fn note(changed: &domain::event::Changed) -> String {
+fn note(changed: &Changed) -> String {
     let mut paths: Vec<String> =
         changed.effects.iter().take(NAMED).map(|effect| tools::path::shown(&effect.path)).collect();
     let more = changed.count().saturating_sub(paths.len() as u64);

@@ -38,7 +38,7 @@ pub enum Op {
     Begin(CallId),
     /// Run a started call.
     Run(CallId),
-    /// Take changes back.
+    /// Wait until no other session works in the folder, and take changes back.
     Restore(RevisionId),
     /// Wait until an approval lapses.
     Expire {
@@ -56,7 +56,9 @@ pub fn wanted(state: &State, env: &Env<'_>) -> Vec<Op> {
         return Vec::new();
     }
     if let Some(restoring) = &state.restoring {
-        return vec![Op::Restore(restoring.revision.clone())];
+        // What was called off under a dead process is looked at: it may have begun.
+        let called_off = restoring.called_off == Some(env.epoch);
+        return if called_off { Vec::new() } else { vec![Op::Restore(restoring.revision.clone())] };
     }
     let Some(turn) = &state.turn else {
         let work = !env.slot && claim::runnable(state).is_some();

@@ -30,7 +30,7 @@ const none = { files: [], count: 0, kept: [] };
 
 test('r_undo_an_entry_says_what_went_back_and_what_was_left_alone_and_why', async () => {
   const onredo = vi.fn();
-  render(UndoEntry, { t: en, undo: done, turn: 2, hindered: '', onredo });
+  render(UndoEntry, { t: en, undo: done, turn: 2, hindered: '', onredo, oncalloff: vi.fn() });
   expect(screen.getByText('Undid turn 2')).toBeVisible();
   expect(screen.getByText('1 file was left alone')).toBeVisible();
   expect(screen.getByText('changed since')).toBeVisible();
@@ -43,8 +43,17 @@ test('r_undo_an_entry_says_what_went_back_and_what_was_left_alone_and_why', asyn
 test('an entry is told in each of its states', () => {
   const table: [Partial<UndoView>, string, string | null][] = [
     [{ state: 'working', ...none }, 'Taking changes back…', null],
-    [{ state: 'working', held: true, ...none }, 'Waiting until other work in this folder is done…', null],
+    [
+      { state: 'working', held: true, ...none },
+      'The undo waits until other work in this folder is done…',
+      'Don’t undo',
+    ],
     [{ state: 'working', of: { kind: 'undo', undo: 'x' }, ...none }, 'Bringing changes back…', null],
+    [
+      { state: 'called_off', error: 'restore/called_off', ...none },
+      'Not undone: you called it off while it waited. No file was changed.',
+      null,
+    ],
     [{ state: 'failed', error: 'folder/missing', ...none }, 'The folder isn’t there any more.', null],
     [{ undone: true }, 'taken back again', null],
     [{ of: { kind: 'undo', undo: 'x' } }, 'Brought back what was undone', 'Undo'],
@@ -58,6 +67,7 @@ test('an entry is told in each of its states', () => {
       turn: null,
       hindered: '',
       onredo: vi.fn(),
+      oncalloff: vi.fn(),
     });
     expect(screen.getByText(words)).toBeVisible();
     expect(screen.queryByRole('button')?.textContent?.trim() ?? null).toBe(button);
@@ -65,8 +75,23 @@ test('an entry is told in each of its states', () => {
   }
 });
 
+test('r_undo_one_that_waits_for_the_folder_can_be_called_off', async () => {
+  const oncalloff = vi.fn();
+  const undo: UndoView = { ...done, state: 'working', held: true, of: { kind: 'undo', undo: 'x' }, ...none };
+  render(UndoEntry, { t: zh, undo, turn: null, hindered: '', onredo: vi.fn(), oncalloff });
+  await userEvent.click(screen.getByRole('button', { name: '不恢复了' }));
+  expect(oncalloff).toHaveBeenCalledTimes(1);
+});
+
 test('while a turn works an entry says why it can’t be redone now', () => {
-  render(UndoEntry, { t: zh, undo: done, turn: 2, hindered: zh.undo.hindrance.working, onredo: vi.fn() });
+  render(UndoEntry, {
+    t: zh,
+    undo: done,
+    turn: 2,
+    hindered: zh.undo.hindrance.working,
+    onredo: vi.fn(),
+    oncalloff: vi.fn(),
+  });
   expect(screen.getByText('撤销了第 2 轮')).toBeVisible();
   const button = screen.getByRole('button', { name: '恢复' });
   expect(button).toBeDisabled();

@@ -16,7 +16,7 @@ id: string,
  */
 of: UndoOf, 
 /**
- * Where it stands: `working`, `done` or `failed`.
+ * Where it stands: `working`, `done`, `failed`, or `called_off` while it waited.
  */
 state: string, 
 /**
