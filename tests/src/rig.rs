@@ -10,10 +10,11 @@ use engine::{Engine, Limits, ModelRequest, Models, Ports, Problem};
 use futures_util::future::BoxFuture;
 use providers::{Connection, Player, Proxy, Request, Script, SendResult, Sink};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use store::{Options, Reader, Store};
 use tokio_util::sync::CancellationToken;
 use tools::Cage;
+use tools::rules::{About, Layer, Rule};
 
 /// Everything that outlives a process.
 pub struct Rig {
@@ -33,10 +34,29 @@ pub struct Rig {
     pub bin: tools::Bin,
     /// Keys that are registered.
     pub keys: Vec<String>,
+    /// The person's rules, which a test may change while a process runs.
+    pub rules: Arc<Rules>,
     /// Is there somebody to ask?
     pub attended: bool,
     /// The loop's bounds.
     pub limits: Limits,
+}
+
+/// The person's rules: each is about something, and never or asked.
+#[derive(Default)]
+pub struct Rules(Mutex<Vec<(About, bool)>>);
+
+impl Rules {
+    /// Sets a rule; `never` or asked.
+    pub fn set(&self, about: About, never: bool) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((about, never));
+    }
+
+    fn layers(&self) -> Vec<Layer> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let rules = all.into_iter().map(|(about, never)| Rule::of(about, never)).collect();
+        vec![Layer { origin: "user".to_owned(), rules }]
+    }
 }
 
 /// One process over a rig.
@@ -115,6 +135,7 @@ impl Rig {
             launcher: None,
             bin: tools::Bin::Blobs,
             keys: Vec::new(),
+            rules: Arc::default(),
             attended: true,
             limits: Limits::default(),
         }
@@ -165,6 +186,10 @@ impl Rig {
             hide: vec![self.data.clone()],
             home: None,
             lasting: Arc::new(|_| Vec::new()),
+            layers: {
+                let rules = Arc::clone(&self.rules);
+                Arc::new(move |_| rules.layers())
+            },
             secrets: {
                 let none = Arc::new(tools::redact::Needles::new(&self.keys));
                 Arc::new(move || Arc::clone(&none))

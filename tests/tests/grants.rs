@@ -69,7 +69,8 @@ fn what_was_allowed_for_the_session_asks_no_more_until_it_is_revoked() {
             })
         };
         play.until(asks).await;
-        let exact = Grant::Command { words: vec!["note".into(), "0".into()], exact: true };
+        let exact =
+            Grant::Command { words: vec!["note".into(), "0".into()], exact: true, files: Default::default() };
         let narrow_first = Some(vec![exact, Grant::Commands]);
         assert_eq!(offers(&play), narrow_first, "no kind of an unknown program is offered");
         yes(&play, Some(1)).await;

@@ -150,6 +150,19 @@ export const SCREENS: readonly Screen[] = [
   { name: 'models and keys', query: 'problem=1', go: settings(0) },
   { name: 'permissions', query: '', go: settings(1) },
   {
+    name: 'a new rule',
+    query: '',
+    go: async (page) => {
+      await settings(1)(page);
+      await page.getByRole('button', { name: 'Add a rule…' }).click();
+      await page
+        .getByRole('button', { name: /^What: / })
+        .first()
+        .click();
+      await page.getByRole('menuitemradio', { name: 'A file or folder' }).click();
+    },
+  },
+  {
     name: 'what would happen if',
     query: '',
     go: async (page) => {

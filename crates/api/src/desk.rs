@@ -8,6 +8,7 @@ use crate::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
 use domain::call::Grant;
 use domain::event::ModelChoice;
 use domain::ids::{FolderId, GrantId};
+use engine::show::About;
 use futures_util::future::BoxFuture;
 use std::path::PathBuf;
 
@@ -32,10 +33,23 @@ pub struct Lasting {
     pub id: GrantId,
     /// The folder.
     pub folder: FolderId,
-    /// Where that is.
+    /// Where that is, or was.
     pub root: PathBuf,
     /// What.
     pub what: Grant,
+    /// When, UTC ms.
+    pub given: u64,
+}
+
+/// A rule the person set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ruled {
+    /// What it is about.
+    pub about: About,
+    /// Where it holds, and where that is; nowhere in particular is every folder.
+    pub folder: Option<(FolderId, PathBuf)>,
+    /// Is it *never*? Else it asks.
+    pub never: bool,
     /// When, UTC ms.
     pub given: u64,
 }
@@ -113,6 +127,18 @@ pub trait Desk: Send + Sync {
     /// # Errors
     /// When it can't be kept.
     fn revoke(&self, grant: &GrantId) -> Result<bool, ApiError>;
+
+    /// The person's own rules, oldest first.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    fn rules(&self) -> Result<Vec<Ruled>, ApiError>;
+
+    /// Sets a rule, *never* or asked, or takes it away.
+    ///
+    /// # Errors
+    /// When it can't be kept, or there are too many.
+    fn set_rule(&self, about: About, folder: Option<FolderId>, never: Option<bool>) -> Result<(), ApiError>;
 
     /// Settings.
     ///

@@ -17,12 +17,13 @@ mod made;
 mod needs;
 mod permissions;
 mod room;
+mod rules;
 mod subscribe;
 mod undo;
 pub mod view;
 
 pub use changes::{changes, diff};
-pub use desk::{Asked, Desk, Lasting, TourStart};
+pub use desk::{Asked, Desk, Lasting, Ruled, TourStart};
 pub use failure::{error, of_command, of_read};
 pub use line::event_line;
 pub use room::Room;

@@ -1,19 +1,19 @@
-//! What is allowed without asking: saying yes for more than one call, looking at it, taking it back, trying it out.
+//! What is allowed without asking: saying yes for more than one call, looking at it, taking it back.
 //!
 //! Invariant: only what the engine offered with a request can be allowed here, so a page can't word a permission of its
 //! own; a permission taken back is gone before this is answered.
 
-use crate::failure::{error, internal, of_command, of_read};
-use crate::room::{Done, Room, id};
-use crate::view::words;
+use crate::failure::{error, of_read};
+use crate::room::{Done, Inside, Room, id};
+use crate::rules;
 use crate::wire::ApiError;
-use crate::wire::command::{Mode, Reply};
-use crate::wire::permission::{AddedView, GrantView, ModeRule, Offer, Permissions, WhatIf};
-use domain::call::{Act, Grant, Verdict};
+use crate::wire::command::Reply;
+use crate::wire::permission::{AddedView, GrantView, Offer, Permissions};
+use domain::call::Grant;
 use domain::digest::Digest;
 use domain::ids::{ApprovalId, GrantId};
 use engine::Command as Order;
-use engine::show::{PolicyInput, by_itself};
+use std::collections::BTreeMap;
 
 /// Sessions whose permissions are shown, newest first.
 const SESSIONS: usize = 100;
@@ -31,7 +31,9 @@ pub(crate) fn offer(grant: &Grant) -> Offer {
     match grant.clone() {
         Grant::Write { under } => Offer::Write { under },
         Grant::Delete { under } => Offer::Delete { under },
-        Grant::Command { words, exact } => Offer::Command { words, exact },
+        Grant::Command { words, exact, files } => {
+            Offer::Command { words, exact, files: files.into_keys().collect() }
+        }
         Grant::Commands => Offer::Commands,
         Grant::Site { site } => Offer::Site { site },
     }
@@ -63,53 +65,12 @@ impl Room {
 
     pub(crate) async fn permissions(&self) -> Done {
         let app = self.inside.desk.app().await?;
-        let (grants, added) = self
-            .off_thread(move |inside| {
-                let (mut grants, mut added) = (Vec::new(), Vec::new());
-                for lasting in inside.desk.lasting()? {
-                    let root = lasting.root.to_string_lossy().into_owned();
-                    grants.push(GrantView {
-                        id: lasting.id.to_string(),
-                        what: offer(&lasting.what),
-                        folder: inside.desk.folder(&lasting.folder, &root),
-                        session: None,
-                        session_title: None,
-                        given: lasting.given,
-                        used: None,
-                    });
-                }
-                let rows = inside.reader.sessions().map_err(|read| of_read(&read))?;
-                for row in rows.iter().take(SESSIONS) {
-                    // A damaged session allows nothing and hides no other.
-                    let Ok(state) = inside.reader.state(&row.session) else { continue };
-                    for (id, given) in &state.grants {
-                        grants.push(GrantView {
-                            id: id.to_string(),
-                            what: offer(&given.what),
-                            folder: inside.desk.folder(&row.folder, &row.root),
-                            session: Some(row.session.to_string()),
-                            session_title: Some(row.title.clone()),
-                            given: given.at,
-                            used: given.used,
-                        });
-                    }
-                    for (id, one) in &state.added {
-                        added.push(AddedView {
-                            added: crate::added::shown(&*inside.desk, id, one),
-                            session: row.session.to_string(),
-                            session_title: row.title.clone(),
-                            folder: inside.desk.folder(&row.folder, &row.root),
-                            given: one.at,
-                        });
-                    }
-                }
-                grants.sort_by_key(|grant| std::cmp::Reverse(grant.given));
-                added.sort_by_key(|one| std::cmp::Reverse(one.given));
-                Ok((grants, added))
-            })
+        let (grants, added, own) = self
+            .off_thread(|inside| Ok((grants(inside)?, added(inside)?, rules::own(&*inside.desk)?)))
             .await?;
         let hosts = self.inside.engine().is_ok_and(|engine| engine.can_reach_hosts());
-        Ok(Reply::Permissions(Permissions { grants, added, rules: rules(&app.cage), cage: app.cage, hosts }))
+        let rules = rules::by_mode(&app.cage, &own);
+        Ok(Reply::Permissions(Permissions { grants, added, own, rules, cage: app.cage, hosts }))
     }
 
     pub(crate) async fn revoke(&self, session: Option<String>, grant: &str) -> Done {
@@ -127,66 +88,64 @@ impl Room {
         }
         self.permissions().await
     }
-
-    pub(crate) async fn what_if(&self, session: &str, command: String) -> Done {
-        let session = self.known(session)?;
-        let engine = std::sync::Arc::clone(self.inside.engine()?);
-        let would = tokio::task::spawn_blocking(move || engine.would(&session, &command)).await;
-        let would = would.map_err(internal)?.map_err(|failure| of_command(&failure))?;
-        let would =
-            would.map_err(|bad| ApiError { code: bad.code, message: bad.message, hint: bad.suggestion })?;
-        let (verdict, rule) = verdict(&would.verdict);
-        let list = |name: &str| -> Vec<String> {
-            would
-                .facts
-                .words
-                .get(name)
-                .map(|list| list.lines().map(str::to_owned).collect())
-                .unwrap_or_default()
-        };
-        Ok(Reply::WhatIf(WhatIf {
-            verdict: verdict.to_owned(),
-            rule,
-            read_only: engine::show::only_looks(&would.facts),
-            doubts: list("doubts"),
-            programs: list("programs"),
-        }))
-    }
 }
 
-fn verdict(verdict: &Verdict) -> (&'static str, String) {
-    match verdict {
-        Verdict::Allow { rule } => ("allow", rule.clone()),
-        Verdict::Ask { rule } => ("ask", rule.clone()),
-        Verdict::Deny { rule, .. } => ("deny", rule.clone()),
-    }
-}
-
-/// What each mode does by itself, asked of the policy and not written down twice.
-fn rules(cage: &str) -> Vec<ModeRule> {
-    let cage = match cage {
-        "full" => engine::show::Cage::Full,
-        "partial" => engine::show::Cage::Partial,
-        _ => engine::show::Cage::None,
-    };
-    let acts = [
-        ("read", Act::Read, "a.txt", false),
-        ("write", Act::Write, "a.txt", false),
-        ("delete", Act::Delete, "a.txt", false),
-        ("run", Act::Run, ".", false),
-        ("network", Act::Run, ".", true),
-        ("secret", Act::Read, ".env", false),
-        ("protected", Act::Write, "AGENTS.md", false),
-    ];
-    let modes = [Mode::Ask, Mode::Edit, Mode::Plan, Mode::Auto];
-    let mut rules = Vec::new();
-    for mode in modes {
-        for (name, act, path, network) in acts {
-            let input =
-                PolicyInput { mode: words::to_mode(mode), cage, layers: &[], grants: &[], read_secrets: &[] };
-            let (verdict, _) = verdict(&by_itself(act, path, network, &input));
-            rules.push(ModeRule { mode, act: name.to_owned(), verdict: verdict.to_owned() });
+/// Everything that was allowed for more than one call, newest first.
+fn grants(inside: &Inside) -> Result<Vec<GrantView>, ApiError> {
+    let rows = inside.reader.sessions().map_err(|read| of_read(&read))?;
+    let mut grants = Vec::new();
+    let mut last_used: BTreeMap<GrantId, u64> = BTreeMap::new();
+    for row in rows.iter().take(SESSIONS) {
+        // A damaged session allows nothing and hides no other.
+        let Ok(state) = inside.reader.state(&row.session) else { continue };
+        for (id, at) in &state.lasting_used {
+            let last = last_used.entry(id.clone()).or_default();
+            *last = (*at).max(*last);
+        }
+        for (id, given) in &state.grants {
+            grants.push(GrantView {
+                id: id.to_string(),
+                what: offer(&given.what),
+                folder: inside.desk.folder(&row.folder, &row.root),
+                session: Some(row.session.to_string()),
+                session_title: Some(row.title.clone()),
+                given: given.at,
+                used: given.used,
+                used_known: true,
+            });
         }
     }
-    rules
+    for lasting in inside.desk.lasting()? {
+        let used = last_used.get(&lasting.id).copied();
+        grants.push(GrantView {
+            used,
+            used_known: used.is_some() || rows.len() <= SESSIONS,
+            id: lasting.id.to_string(),
+            what: offer(&lasting.what),
+            folder: inside.desk.folder(&lasting.folder, &lasting.root.to_string_lossy()),
+            session: None,
+            session_title: None,
+            given: lasting.given,
+        });
+    }
+    grants.sort_by_key(|grant| std::cmp::Reverse(grant.given));
+    Ok(grants)
+}
+
+/// Other folders that sessions may look at, newest first.
+fn added(inside: &Inside) -> Result<Vec<AddedView>, ApiError> {
+    let rows = inside.reader.sessions().map_err(|read| of_read(&read))?;
+    let mut added = Vec::new();
+    for row in rows.iter().take(SESSIONS) {
+        let Ok(state) = inside.reader.state(&row.session) else { continue };
+        added.extend(state.added.iter().map(|(id, one)| AddedView {
+            added: crate::added::shown(&*inside.desk, id, one),
+            session: row.session.to_string(),
+            session_title: row.title.clone(),
+            folder: inside.desk.folder(&row.folder, &row.root),
+            given: one.at,
+        }));
+    }
+    added.sort_by_key(|one| std::cmp::Reverse(one.given));
+    Ok(added)
 }

@@ -104,7 +104,8 @@ impl Room {
             }
             Command::Permissions => self.permissions().await,
             Command::Revoke { grant, session } => self.revoke(session, &grant).await,
-            Command::WhatIf { session, command } => self.what_if(&session, command).await,
+            Command::SetRule { about, folder, word } => self.set_rule(&about, folder, word).await,
+            Command::WhatIf { session, what } => self.what_if(&session, what).await,
             Command::Refuse { session, approval, why } => {
                 self.order(&session, Order::Refuse { approval: id(&approval)?, why }).await
             }

@@ -164,10 +164,13 @@ pub struct ToolError {
     pub suggestion: Option<String>,
 }
 
+/// What a grant's rule begins with in a decision.
+pub const GRANT_RULE: &str = "grant/";
+
 /// The name of a grant's rule in a decision.
 #[must_use]
 pub fn grant_rule(grant: &GrantId) -> String {
-    format!("grant/{grant}")
+    format!("{GRANT_RULE}{grant}")
 }
 
 /// What stands at a path of the folder.
@@ -273,6 +276,9 @@ pub enum Grant {
         words: Vec<String>,
         /// Only this very command, with nothing after.
         exact: bool,
+        /// The scripts and files it runs or obeys, by content: one that changed isn't what was allowed.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        files: BTreeMap<String, Digest>,
     },
     /// All commands, in the cage.
     Commands,

@@ -7,7 +7,7 @@ use crate::actor::{Actor, CommandFailure, Post, QUEUE, Recorded};
 use crate::decide::{Command, CommandError, Restore};
 use crate::erasing::{self, Erasable, Erase, Erased};
 use crate::limits::Limits;
-use crate::perform::calls::{self, Would};
+use crate::perform::would::{self, Try, Would};
 use crate::ports::Ports;
 use crate::restoring;
 use crate::shared::{Hold, Live, Shared, real_root};
@@ -188,17 +188,13 @@ impl Engine {
         self.shared.ports.launcher.can_reach_hosts()
     }
 
-    /// What would happen with a command in a session as things are now; nothing runs and nothing is recorded. Blocks.
+    /// What would happen in a session as things are now; nothing runs and nothing is recorded. Blocks.
     ///
     /// # Errors
-    /// When the session can't be read. The inner error is what the model would read of a command that can't work.
-    pub fn would(
-        &self,
-        session: &SessionId,
-        command: &str,
-    ) -> Result<Result<Would, ToolError>, CommandFailure> {
+    /// When the session can't be read. The inner error is what the model would read of a call that can't work.
+    pub fn would(&self, session: &SessionId, what: &Try) -> Result<Result<Would, ToolError>, CommandFailure> {
         let state = self.state(session).map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
-        Ok(calls::would(&self.shared, session, &state, command))
+        Ok(would::would(&self.shared, session, &state, what))
     }
 
     /// What work of a session waits for outside it just now.

@@ -25,6 +25,6 @@ pub use decide::{Command, CommandError, CommandReply};
 pub use engine::{Engine, StartError};
 pub use erasing::{Erasable, Erase, Erased};
 pub use limits::Limits;
-pub use perform::calls::Would;
+pub use perform::would::{Try, Would};
 pub use ports::{ModelRequest, Models, Ports, Problem};
 pub use shared::{Hold, Live};

@@ -14,6 +14,10 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tools::launch::Launcher;
 use tools::redact::Needles;
+use tools::rules::Layer;
+
+/// The rules that hold in a folder, between those built in and the mode: the person's own.
+pub type Layers = Arc<dyn Fn(&FolderId) -> Vec<Layer> + Send + Sync>;
 
 /// What the person allowed for good in a folder.
 pub type Lasting = Arc<dyn Fn(&FolderId) -> Vec<(GrantId, Grant)> + Send + Sync>;
@@ -43,6 +47,8 @@ pub struct Ports {
     pub home: Option<PathBuf>,
     /// What the person allowed for good in a folder.
     pub lasting: Lasting,
+    /// The rules that hold in a folder; asked for each verdict.
+    pub layers: Layers,
     /// Values that may stand in no event.
     pub secrets: Arc<dyn Fn() -> Arc<Needles> + Send + Sync>,
 }

@@ -1,13 +1,12 @@
 //! What all sessions of one engine share: the store, the ports, the tools, the fragments, the bounds.
 
-use crate::decide::Knowledge;
+use crate::decide::{InForce, Knowledge};
 use crate::folders::{Folders, Lease, lock};
 use crate::limits::Limits;
 use crate::ports::Ports;
 use context::{Fragments, Registration};
-use domain::call::Grant;
 use domain::event::{CheckedCall, ModelChoice};
-use domain::ids::{AttemptId, CallId, GrantId, SessionId};
+use domain::ids::{AttemptId, CallId, SessionId};
 use domain::model::{ModelDelta, ModelSnapshot};
 use domain::state::State;
 use std::path::{Path, PathBuf};
@@ -113,13 +112,6 @@ impl Shared {
         self.closing.load(Ordering::Acquire)
     }
 
-    /// What the person allowed for more than one call: in this session, and always in its folder.
-    pub(crate) fn grants(&self, state: &State) -> Vec<(GrantId, Grant)> {
-        let own = state.grants.iter().map(|(id, given)| (id.clone(), given.what.clone()));
-        let lasting = state.session.as_ref().map(|session| (self.ports.lasting)(&session.folder));
-        own.chain(lasting.into_iter().flatten()).collect()
-    }
-
     /// The added folders of a session, as they are now. Blocks.
     pub(crate) fn added(&self, state: &State) -> Vec<AddedPlace> {
         let hide = &self.ports.hide;
@@ -187,6 +179,14 @@ pub(crate) fn real_root(state: &State) -> PathBuf {
 }
 
 impl Knowledge for Shared {
+    fn in_force(&self, state: &State) -> InForce {
+        let folder = state.session.as_ref().map(|session| &session.folder);
+        let own = state.grants.iter().map(|(id, given)| (id.clone(), given.what.clone()));
+        let lasting = folder.map(|folder| (self.ports.lasting)(folder));
+        let layers = folder.map(|folder| (self.ports.layers)(folder)).unwrap_or_default();
+        InForce { grants: own.chain(lasting.into_iter().flatten()).collect(), layers }
+    }
+
     fn model(&self, choice: &ModelChoice) -> Option<ModelSnapshot> {
         self.ports.models.snapshot(choice)
     }

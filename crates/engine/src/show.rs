@@ -13,6 +13,7 @@ pub use tools::diff::{FileDiff, Hunk, Line, LineKind, NoHunks};
 pub use tools::exact::{exact, made_visible};
 pub use tools::policy::only_looks;
 pub use tools::revision::{PartError, Parts, Sides, State, inverse, present, standing_at};
+pub use tools::rules::{About, Layer, Rule};
 pub use tools::run::error_text;
 pub use tools::visible::visible;
 pub use tools::{Cage, Limits as Hands, Place, PolicyInput};
@@ -39,8 +40,8 @@ pub fn parts(reader: &Reader, effect: &Effect) -> Result<Option<(FileDiff, Parts
 
 /// What the policy says of a kind of act by itself, without any call: for showing what a mode means.
 #[must_use]
-pub fn by_itself(act: Act, path: &str, network: bool, input: &PolicyInput<'_>) -> Verdict {
-    tools::policy::by_itself(act, path, network, input)
+pub fn by_itself(act: Act, path: &str, command: &str, network: bool, input: &PolicyInput<'_>) -> Verdict {
+    tools::policy::by_itself(act, path, command, network, input)
 }
 
 /// What taking effects back would find at their paths; changes nothing.

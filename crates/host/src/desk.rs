@@ -5,13 +5,14 @@ use crate::keychain::KeychainError;
 use crate::models::Ways;
 use crate::services::Services;
 use crate::vault::{KeyError, KeyState};
-use crate::{permissions, ports, settings, show, tour};
+use crate::{permissions, ports, rules, settings, show, tour};
 use api::wire::ApiError;
 use api::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
-use api::{Asked, Desk, Lasting, TourStart, error};
+use api::{Asked, Desk, Lasting, Ruled, TourStart, error};
 use domain::call::Grant;
 use domain::event::ModelChoice;
 use domain::ids::{FolderId, GrantId, Ids as _};
+use engine::show::About;
 use futures_util::future::FutureExt as _;
 use sandbox::Strength;
 use secrecy::SecretString;
@@ -141,13 +142,13 @@ impl Desk for HostDesk {
     }
 
     fn lasting(&self) -> Result<Vec<Lasting>, ApiError> {
-        let all = permissions::all(&self.folders.store)?;
-        let known = |one: permissions::Lasting| {
-            let root = self.folders.path(&one.folder).ok()?;
+        let with_place = |one: permissions::Lasting| {
             let permissions::Lasting { id, folder, what, given } = one;
-            Some(Lasting { id, folder, root, what, given })
+            // Of a folder that is gone or isn't mounted, too: it would hold again when it comes back.
+            let root = self.folders.place(&folder)?.unwrap_or_default();
+            Ok(Lasting { id, folder, root, what, given })
         };
-        Ok(all.into_iter().filter_map(known).collect())
+        permissions::all(&self.folders.store)?.into_iter().map(with_place).collect()
     }
 
     fn allow(&self, folder: FolderId, what: Grant) -> Result<(), ApiError> {
@@ -156,6 +157,27 @@ impl Desk for HostDesk {
 
     fn revoke(&self, grant: &GrantId) -> Result<bool, ApiError> {
         permissions::revoke(&self.folders.store, grant)
+    }
+
+    fn rules(&self) -> Result<Vec<Ruled>, ApiError> {
+        let with_place = |one: rules::Kept| {
+            let place = |folder: FolderId| {
+                let root = self.folders.place(&folder)?.unwrap_or_default();
+                Ok::<_, ApiError>((folder, root))
+            };
+            let folder = one.folder.map(place).transpose()?;
+            Ok(Ruled { about: one.about, folder, never: one.never, given: one.given })
+        };
+        rules::all(&self.folders.store)?.into_iter().map(with_place).collect()
+    }
+
+    fn set_rule(&self, about: About, folder: Option<FolderId>, never: Option<bool>) -> Result<(), ApiError> {
+        if let Some(folder) = &folder
+            && never.is_some()
+        {
+            self.folders.path(folder)?;
+        }
+        rules::set(&self.folders.store, about, folder, never, ports::SystemClock.now_ms())
     }
 
     fn settings(&self) -> Result<Settings, ApiError> {

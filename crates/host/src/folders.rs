@@ -71,17 +71,21 @@ impl Folders {
         Ok(others.map(|folder| shown(&folder.folder, Path::new(&folder.path))).collect())
     }
 
+    /// Where a folder that was opened once is, or was; nothing where it isn't known.
+    pub(crate) fn place(&self, id: &FolderId) -> Result<Option<PathBuf>, ApiError> {
+        let known = self.store.folders().map_err(|read| api::of_read(&read))?;
+        Ok(known.into_iter().find(|folder| folder.folder == *id).map(|folder| folder.path.into()))
+    }
+
     /// Where a known folder is, if it is there.
     pub(crate) fn path(&self, id: &FolderId) -> Result<PathBuf, ApiError> {
-        let known = self.store.folders().map_err(|read| api::of_read(&read))?;
-        let Some(folder) = known.into_iter().find(|folder| folder.folder == *id) else {
+        let Some(path) = self.place(id)? else {
             return Err(error(
                 "folder/unknown",
                 format!("there is no folder {id}"),
                 "Choose the folder again.",
             ));
         };
-        let path = PathBuf::from(folder.path);
         match path.is_dir() {
             true => Ok(path),
             false => Err(error(

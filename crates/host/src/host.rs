@@ -9,10 +9,10 @@ use crate::door::Door;
 use crate::folders::Folders;
 use crate::keychain::{Keychain, SystemKeychain};
 use crate::models::{Ways, players};
-use crate::permissions;
 use crate::ports::{self, SystemClock, SystemIds};
 use crate::services::Services;
 use crate::vault::Vault;
+use crate::{permissions, rules};
 use api::wire::ApiError;
 use api::wire::store::Folder;
 use api::{Desk as _, Room, error};
@@ -246,6 +246,10 @@ fn start(
         lasting: {
             let store = store.clone();
             Arc::new(move |folder| permissions::of_folder(&store, folder))
+        },
+        layers: {
+            let store = store.clone();
+            Arc::new(move |folder| rules::of_folder(&store, folder))
         },
         secrets: Arc::new(move || vault.needles()),
     };

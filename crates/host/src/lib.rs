@@ -14,6 +14,7 @@ mod models;
 mod permissions;
 mod ports;
 mod reading;
+mod rules;
 mod services;
 pub mod settings;
 mod show;

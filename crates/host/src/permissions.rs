@@ -62,6 +62,8 @@ pub(crate) fn give(store: &StoreHandle, folder: FolderId, what: Grant, now: u64)
     if all.iter().any(|one| one.folder == folder && one.what == what) {
         return Ok(());
     }
+    // A permission for the same words with other files was for scripts that are no more.
+    all.retain(|one| one.folder != folder || !is_replaced(&one.what, &what));
     if all.len() >= MOST {
         let message = format!("{MOST} permissions are kept; revoke some first");
         return Err(error("grant/count", message, "See Settings, Permissions."));
@@ -80,6 +82,15 @@ pub(crate) fn revoke(store: &StoreHandle, grant: &GrantId) -> Result<bool, ApiEr
     }
     save(store, &all)?;
     Ok(true)
+}
+
+fn is_replaced(old: &Grant, new: &Grant) -> bool {
+    match (old, new) {
+        (Grant::Command { words: old, exact: true, .. }, Grant::Command { words: new, exact: true, .. }) => {
+            old == new
+        }
+        _ => false,
+    }
 }
 
 fn save(store: &StoreHandle, all: &[Lasting]) -> Result<(), ApiError> {

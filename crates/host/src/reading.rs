@@ -5,9 +5,10 @@ use crate::folders::shown;
 use crate::settings;
 use api::wire::ApiError;
 use api::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
-use api::{Asked, Desk, Lasting, Room, TourStart, error};
+use api::{Asked, Desk, Lasting, Room, Ruled, TourStart, error};
 use domain::call::Grant;
 use domain::ids::{FolderId, GrantId};
+use engine::show::About;
 use futures_util::future::FutureExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -109,6 +110,14 @@ impl Desk for ReadingDesk {
     }
 
     fn revoke(&self, _: &GrantId) -> Result<bool, ApiError> {
+        Err(refused())
+    }
+
+    fn rules(&self) -> Result<Vec<Ruled>, ApiError> {
+        Err(refused())
+    }
+
+    fn set_rule(&self, _: About, _: Option<FolderId>, _: Option<bool>) -> Result<(), ApiError> {
         Err(refused())
     }
 

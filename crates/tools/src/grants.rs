@@ -4,12 +4,14 @@
 //! granted; a call that touches something protected, can't be undone, publishes, or deletes without a grant for deleting
 //! is never covered; what a grant covers is worked out here each time, whatever it says of itself.
 
+use crate::builtin::depends::held;
 use crate::command::{Pattern, Reading, Summary, covers, summary};
 use crate::path;
 use crate::policy::Cage;
 use crate::shell::dialect;
 use domain::call::{Act, Facts, Grant, Undo};
 use domain::ids::GrantId;
+use std::collections::BTreeMap;
 
 /// The grant that lets this call run unasked, if one does.
 #[must_use]
@@ -40,8 +42,17 @@ fn command<'a>(facts: &Facts, grants: &'a [(GrantId, Grant)]) -> Option<&'a Gran
         return None;
     }
     let all = grants.iter().find(|(_, grant)| *grant == Grant::Commands);
-    let patterns: Vec<Pattern> = grants.iter().filter_map(|(_, grant)| pattern(grant)).collect();
-    let first = || grants.iter().find(|(_, grant)| pattern(grant).is_some());
+    let patterns: Vec<Pattern> = grants.iter().filter_map(|(_, grant)| pattern(grant, facts)).collect();
+    // The one that is named is one that covers a part of it.
+    let first = || {
+        let helps = |grant: &Grant| {
+            let others = grants.iter().filter(|(_, other)| other != grant);
+            let others: Vec<Pattern> = others.filter_map(|(_, other)| pattern(other, facts)).collect();
+            pattern(grant, facts).is_some() && !covers(&reading, &others, &facts.added)
+        };
+        let any = |(_, grant): &&(GrantId, Grant)| pattern(grant, facts).is_some();
+        grants.iter().find(|(_, grant)| helps(grant)).or_else(|| grants.iter().find(any))
+    };
     let covered = || covers(&reading, &patterns, &facts.added).then(first).flatten();
     all.or_else(covered).map(|(id, _)| id)
 }
@@ -55,13 +66,16 @@ pub(crate) fn reached(facts: &Facts, grants: &[(GrantId, Grant)]) -> bool {
 }
 
 fn is_grantable(seen: &Summary) -> bool {
-    !seen.publishes && !seen.outside && seen.protected.is_empty()
+    !seen.leaves && !seen.outside && seen.protected.is_empty()
 }
 
-fn pattern(grant: &Grant) -> Option<Pattern> {
+/// What a grant fits; an exact one only while the files it runs are those that were allowed.
+fn pattern(grant: &Grant, facts: &Facts) -> Option<Pattern> {
     match grant {
-        Grant::Command { words, exact: true } => Some(Pattern::Exact(words.clone())),
-        Grant::Command { words, exact: false } => Some(Pattern::Kind(words.clone())),
+        Grant::Command { words, exact: true, files } => {
+            (held(words, facts).as_ref() == Some(files)).then(|| Pattern::Exact(words.clone()))
+        }
+        Grant::Command { words, exact: false, .. } => Some(Pattern::Kind(words.clone())),
         Grant::Write { .. } | Grant::Delete { .. } | Grant::Commands | Grant::Site { .. } => None,
     }
 }
@@ -127,9 +141,11 @@ fn for_command(facts: &Facts) -> Vec<Grant> {
         patterns.dedup();
         // One that wouldn't cover the very call it is offered with helps nobody.
         if patterns.len() == 1 && covers(&reading, &patterns, &facts.added) {
-            offers.extend(patterns.into_iter().map(|pattern| match pattern {
-                Pattern::Kind(words) => Grant::Command { words, exact: false },
-                Pattern::Exact(words) => Grant::Command { words, exact: true },
+            offers.extend(patterns.into_iter().filter_map(|pattern| match pattern {
+                Pattern::Kind(words) => Some(Grant::Command { words, exact: false, files: BTreeMap::new() }),
+                Pattern::Exact(words) => {
+                    held(&words, facts).map(|files| Grant::Command { words, exact: true, files })
+                }
             }));
         }
     }

@@ -7,6 +7,7 @@
 pub mod added;
 pub mod blob;
 pub mod call;
+pub mod carried;
 pub mod clear;
 pub mod command;
 pub mod diff;
@@ -22,6 +23,7 @@ pub mod policy;
 pub mod redact;
 pub mod registry;
 pub mod revision;
+pub mod rules;
 pub mod run;
 pub mod tool;
 pub mod visible;

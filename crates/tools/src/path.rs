@@ -163,6 +163,14 @@ pub fn overlap(one: &str, other: &str) -> bool {
     one == "." || other == "." || one == other || inside(one, other) || inside(other, one)
 }
 
+/// Is this path the other, or inside it? Where the file system may not mind the case, neither does this.
+#[must_use]
+pub(crate) fn is_inside(path: &str, outer: &str) -> bool {
+    let (path, outer) = (path.to_lowercase(), outer.to_lowercase());
+    let outer = outer.trim_end_matches('/');
+    outer == "." || path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// Begins at a root of any system: `/`, a drive, a home, a network or device path.
 fn is_rooted(text: &str) -> bool {
     let bytes = text.as_bytes();

@@ -4,7 +4,7 @@
 //! through which every file is reached. Invariant: no file is opened by an absolute path, and a link that leads out of
 //! the folder is refused by the handle itself, also when it is swapped in between.
 
-use crate::path::{RelPath, is_secret};
+use crate::path::{RelPath, is_inside, is_secret};
 use crate::tool::failed;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
@@ -21,6 +21,8 @@ pub struct Place {
     hidden_inside: Vec<RelPath>,
     /// What stands before its paths in words: nothing for the session's own folder, the path of an added one.
     base: Option<String>,
+    /// Paths that the person's rules are about.
+    kept_out: Vec<RelPath>,
 }
 
 /// A path of the model, and where it leads.
@@ -68,7 +70,7 @@ impl Place {
             .filter_map(|one| one.strip_prefix(&path).ok())
             .filter_map(|inside| RelPath::parse(inside.to_str()?).ok())
             .collect();
-        Ok(Self { dir, path, hide, hidden_inside, base: None })
+        Ok(Self { dir, path, hide, hidden_inside, base: None, kept_out: Vec::new() })
     }
 
     /// An added folder: the same, and its paths are said in full.
@@ -88,6 +90,30 @@ impl Place {
             Some(base) if path.is_root() => base.clone(),
             Some(base) => format!("{base}/{path}"),
         }
+    }
+
+    /// The same with paths of the folder that the person's rules are about: walks that begin above leave them out, and
+    /// commands that don't name them don't see them. Calls that name one are the policy's to judge.
+    #[must_use]
+    pub fn keeping_out(mut self, paths: &[String]) -> Self {
+        self.kept_out = paths.iter().filter_map(|path| RelPath::parse(path).ok()).collect();
+        self
+    }
+
+    /// Paths of the folder that the person's rules are about.
+    pub(crate) fn kept_out(&self) -> &[RelPath] {
+        &self.kept_out
+    }
+
+    /// Is a rule of the person about this path?
+    pub(crate) fn keeps_out(&self, path: &str) -> bool {
+        self.kept_out.iter().any(|kept| is_inside(path, kept.as_str()))
+    }
+
+    /// Does a walk that began at `start` leave this path out, because a rule is about it?
+    pub(crate) fn keeps_from(&self, start: &RelPath, path: &RelPath) -> bool {
+        let about = |kept: &&RelPath| is_inside(path.as_str(), kept.as_str());
+        self.kept_out.iter().filter(about).any(|kept| !is_inside(start.as_str(), kept.as_str()))
     }
 
     /// The folder's absolute path: for the cage and for people, never for opening files.

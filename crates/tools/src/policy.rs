@@ -4,8 +4,7 @@
 //! below can't be lifted above. Invariant: nothing the model says of a call is read here, only checked arguments and facts.
 
 use crate::call::Checked;
-use crate::command::{Denial, Pattern, denied_by};
-use crate::shell::dialect;
+use crate::rules::{Grade, Layer, Seen, Word};
 use crate::{grants, path};
 use domain::call::{Act, Facts, Grant, Mode, Verdict, grant_rule};
 use domain::ids::GrantId;
@@ -39,53 +38,11 @@ pub struct PolicyInput<'a> {
     pub read_secrets: &'a [String],
 }
 
-/// Rules of one origin.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Layer {
-    /// Where they come from: `user`, `project`, `session`, `subagent`, …; stands in the verdict's rule.
-    pub origin: String,
-    /// The rules, in no order: the strictest that fits counts.
-    pub rules: Vec<Rule>,
-}
-
-/// One rule. What isn't named fits everything; all that is named must fit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// Its name in the log.
-    pub name: String,
-    /// Only this tool.
-    #[serde(default)]
-    pub tool: Option<String>,
-    /// Only this kind of act.
-    #[serde(default)]
-    pub act: Option<Act>,
-    /// Only when a path it can touch is this one or lies under it.
-    #[serde(default)]
-    pub under: Option<String>,
-    /// Only commands of this kind, however they are dressed; where that can't be told, a denial asks.
-    #[serde(default)]
-    pub command: Option<Pattern>,
-    /// Only when the exact text (command or arguments) contains this.
-    #[serde(default)]
-    pub containing: Option<String>,
-    /// What then.
-    pub word: Word,
-}
-
-/// A rule's word. There is no `allow`: a rule can't widen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Word {
-    /// The person decides.
-    Ask,
-    /// No, for this reason.
-    Deny(String),
-}
-
 /// The verdict on a kind of act at one path, without any call: what a mode does by itself.
 #[must_use]
-pub fn by_itself(act: Act, path: &str, network: bool, input: &PolicyInput<'_>) -> Verdict {
+pub fn by_itself(act: Act, path: &str, command: &str, network: bool, input: &PolicyInput<'_>) -> Verdict {
+    let leaves = crate::command::summary(&crate::command::read(command, crate::shell::dialect()), &[]).leaves;
+    let words = leaves.then(|| (LEAVES.to_owned(), "true".to_owned())).into_iter().collect();
     let facts = Facts {
         act,
         can_touch: vec![path.to_owned()],
@@ -94,8 +51,8 @@ pub fn by_itself(act: Act, path: &str, network: bool, input: &PolicyInput<'_>) -
         reach: if network { vec!["example.com:443".to_owned()] } else { Vec::new() },
         undo: domain::call::Undo::Yes,
         risk: 1,
-        exact: String::new(),
-        words: BTreeMap::new(),
+        exact: command.to_owned(),
+        words,
         depends_on: BTreeMap::new(),
         proposed: None,
     };
@@ -130,15 +87,20 @@ fn of_facts(tool: &str, facts: &Facts, input: &PolicyInput<'_>) -> Verdict {
         verdict = Verdict::Allow { rule: grant_rule(grant) };
     }
     verdict = stricter(verdict, built_in(facts, input));
+    let seen = Seen::new(tool, facts, input.cage);
     for layer in input.layers {
-        for rule in layer.rules.iter().filter(|rule| rule.fits(tool, facts)) {
-            let name = format!("{}/{}", layer.origin, rule.name);
-            let word = match &rule.word {
-                Word::Ask => Verdict::Ask { rule: name },
-                Word::Deny(_) if rule.perhaps(facts) => Verdict::Ask { rule: name },
-                Word::Deny(reason) => Verdict::Deny { rule: name, reason: reason.clone() },
+        for rule in &layer.rules {
+            let name = || format!("{}/{}", layer.origin, rule.name);
+            let word = match (rule.grade(&seen), &rule.word) {
+                (Grade::No, _) => None,
+                (Grade::Perhaps, Word::Ask | Word::Deny(_)) | (Grade::Yes, Word::Ask) => {
+                    Some(Verdict::Ask { rule: name() })
+                }
+                (Grade::Yes, Word::Deny(reason)) => {
+                    Some(Verdict::Deny { rule: name(), reason: reason.clone() })
+                }
             };
-            verdict = stricter(verdict, Some(word));
+            verdict = stricter(verdict, word);
         }
     }
     verdict
@@ -203,11 +165,23 @@ fn built_in(facts: &Facts, input: &PolicyInput<'_>) -> Option<Verdict> {
     if let Some(secrets) = facts.words.get(SECRETS).filter(|_| facts.act == Act::Run) {
         return ask(format!("builtin/secret:{}", secrets.lines().next().unwrap_or_default()));
     }
-    // What was read could be sent: a permission given before isn't one for that.
-    match input.read_secrets.first() {
-        Some(secret) if !facts.reach.is_empty() => ask(format!("builtin/taint:{secret}")),
-        Some(_) | None => None,
+    let leaves = facts.words.contains_key(LEAVES);
+    if leaves && input.mode == Mode::Plan {
+        let reason = "Plan only mode hands nothing on; propose the command instead".to_owned();
+        return Some(Verdict::Deny { rule: "mode/plan".to_owned(), reason });
     }
+    // What was read could be handed on: a permission given before isn't one for that.
+    if let Some(secret) = input.read_secrets.first().filter(|_| may_tell(facts)) {
+        return ask(format!("builtin/taint:{}", facts.words.get(CARRIES).unwrap_or(secret)));
+    }
+    // What is handed on can't be brought back.
+    if leaves { ask("builtin/publish".to_owned()) } else { None }
+}
+
+/// Could this call hand on what was read before, by its words as far as they can be told?
+fn may_tell(facts: &Facts) -> bool {
+    let tells = facts.words.contains_key(TELLS) && !only_looks(facts);
+    !facts.reach.is_empty() || tells || facts.words.contains_key(CARRIES)
 }
 
 /// Is it a command that the cage keeps from writing and from the network, because it only looks?
@@ -229,39 +203,20 @@ pub fn secrets(facts: &Facts) -> Vec<String> {
 /// The wording fact that lists the secret files a command names.
 pub(crate) const SECRETS: &str = "secrets";
 
+/// The wording fact of a command that hands something on: publishes it, asks a registry for a name, fills the clipboard.
+pub(crate) const LEAVES: &str = "leaves";
+
+/// The wording fact of a command that may hand something on, or put it where that is done later.
+pub(crate) const TELLS: &str = "tells";
+
+/// The wording fact that names the file with secrets a value of which stands in a call's words.
+pub const CARRIES: &str = "carries";
+
 /// The word for a call that nothing outside the folder can be touched by.
 pub(crate) const OUTSIDE: &str = "outside_folder";
 
 /// The word for a cage that nothing can be written in.
 pub(crate) const WRITING: &str = "writing";
-
-impl Rule {
-    fn fits(&self, tool: &str, facts: &Facts) -> bool {
-        self.tool.as_deref().is_none_or(|name| name == tool)
-            && self.act.is_none_or(|act| act == facts.act)
-            && self
-                .under
-                .as_deref()
-                .is_none_or(|under| facts.can_touch.iter().any(|path| path::overlap(path, under)))
-            && self.containing.as_deref().is_none_or(|text| facts.exact.contains(text))
-            && self.command.as_ref().is_none_or(|_| self.denial(facts) != Denial::None)
-    }
-
-    fn denial(&self, facts: &Facts) -> Denial {
-        match &self.command {
-            Some(pattern) if facts.act == Act::Run => {
-                let reading = crate::command::read(&facts.exact, dialect());
-                denied_by(&reading, std::slice::from_ref(pattern))
-            }
-            Some(_) | None => Denial::None,
-        }
-    }
-
-    /// Is it only perhaps such a command?
-    fn perhaps(&self, facts: &Facts) -> bool {
-        matches!(self.denial(facts), Denial::Perhaps(_))
-    }
-}
 
 fn stricter(one: Verdict, other: Option<Verdict>) -> Verdict {
     let rank = |verdict: &Verdict| match verdict {
@@ -271,6 +226,8 @@ fn stricter(one: Verdict, other: Option<Verdict>) -> Verdict {
     };
     match other {
         Some(other) if rank(&other) > rank(&one) => other,
+        // Where two ask, the one that says more of this call is named.
+        Some(other @ Verdict::Ask { .. }) if rank(&other) == rank(&one) => other,
         Some(_) | None => one,
     }
 }

@@ -39,12 +39,24 @@ pub(crate) enum Kind {
 pub(crate) struct LeftOut {
     /// Paths left out by ignore rules; folders end in `/`.
     pub(crate) ignored: Vec<String>,
+    /// Paths left out because a rule of the person is about them.
+    pub(crate) kept_out: Vec<String>,
     /// Folders that couldn't be read.
     pub(crate) unreadable: Vec<String>,
     /// Names that aren't Unicode.
     pub(crate) unnamed: usize,
     /// Did it stop before the end?
     pub(crate) cut: bool,
+}
+
+/// What the model reads about paths that were left out because a rule of the person is about them; empty where none were.
+pub(crate) fn kept_out_note(kept_out: &[String]) -> String {
+    const NAMED: usize = 5;
+    if kept_out.is_empty() {
+        return String::new();
+    }
+    let named: Vec<String> = kept_out.iter().take(NAMED).map(|path| crate::path::shown(path)).collect();
+    format!("\n[left out, because the person set a rule about it: {}]", named.join(", "))
 }
 
 /// Should the walk go on?
@@ -86,6 +98,10 @@ pub(crate) fn walk(
                 return Ok(left_out);
             }
             if entry.path.name() == ".git" || place.hides(&entry.path) {
+                continue;
+            }
+            if place.keeps_from(start, &entry.path) {
+                left_out.kept_out.push(entry.path.to_string());
                 continue;
             }
             if is_ignored(&rules, &entry) {

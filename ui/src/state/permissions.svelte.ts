@@ -4,13 +4,20 @@ import type { AddedView } from '../protocol/generated/AddedView';
 import type { GrantView } from '../protocol/generated/GrantView';
 import type { Mode } from '../protocol/generated/Mode';
 import type { ModeRule } from '../protocol/generated/ModeRule';
+import type { OwnRule } from '../protocol/generated/OwnRule';
 import type { Permissions as Value } from '../protocol/generated/Permissions';
+import type { RuleAbout } from '../protocol/generated/RuleAbout';
+import type { RuleWord } from '../protocol/generated/RuleWord';
+import type { Tried } from '../protocol/generated/Tried';
 import type { WhatIf } from '../protocol/generated/WhatIf';
 
-/** One kind of act, and the verdict of each mode. */
+/** Kinds of acts a rule can be about, without more words. */
+export type ActRule = Exclude<RuleAbout['kind'], 'command' | 'path'>;
+
+/** One kind of act, and the verdict of each mode with the rule that gives it. */
 export interface RuleRow {
   act: string;
-  verdicts: readonly string[];
+  verdicts: readonly { verdict: string; rule: string }[];
 }
 
 export class Permissions {
@@ -18,10 +25,18 @@ export class Permissions {
   problem: Failure | null = $state.raw(null);
   /** Ids of what is being taken back. */
   revoking: readonly string[] = $state.raw([]);
-  /** What would happen with a command, and the words that were asked about. */
-  answer: { command: string; session: string; what: WhatIf } | null = $state.raw(null);
+  /** Is a rule being set? */
+  setting = $state(false);
+  /** What would happen, and what was asked about. */
+  answer: { tried: Tried; session: string; what: WhatIf } | null = $state.raw(null);
   testing = $state(false);
   modes: readonly Mode[] = $derived(modesOf(this.value?.rules ?? []));
+  /** The person's rules that have no row of their own: for one folder, about commands or paths. */
+  further: readonly OwnRule[] = $derived(
+    (this.value?.own ?? []).filter(
+      ({ about, folder }) => folder !== null || about.kind === 'command' || about.kind === 'path',
+    ),
+  );
   rows: readonly RuleRow[] = $derived(rowsOf(this.value?.rules ?? [], this.modes));
   #backend: Backend;
 
@@ -55,24 +70,47 @@ export class Permissions {
     this.revoking = this.revoking.filter((other) => other !== added.id);
   }
 
+  /** The rule about a kind of act that holds in every folder. */
+  ruleOf(kind: ActRule): RuleWord | null {
+    return this.value?.own.find((one) => one.folder === null && one.about.kind === kind)?.word ?? null;
+  }
+
+  /** Sets a rule, or takes it away; true when it is done. */
+  async setRule(about: RuleAbout, folder: string | null, word: RuleWord | null): Promise<boolean> {
+    if (this.setting) return false;
+    this.setting = true;
+    const done = await this.#attempt(async () => {
+      const args = { about, folder, word };
+      this.value = await ask(this.#backend, { name: 'set_rule', args }, 'permissions');
+      // It was said under other rules.
+      this.answer = null;
+    });
+    this.setting = false;
+    return done;
+  }
+
   /** Asks what would happen; nothing runs. */
-  async test(session: string, command: string): Promise<void> {
-    if (this.testing || command.trim() === '') return;
+  async test(session: string, tried: Tried): Promise<void> {
+    const words = tried.kind === 'run' ? tried.command : tried.path;
+    if (this.testing || words.trim() === '') return;
     this.testing = true;
     this.answer = null;
     await this.#attempt(async () => {
-      const what = await ask(this.#backend, { name: 'what_if', args: { session, command } }, 'what_if');
-      this.answer = { session, command, what };
+      const args = { session, what: tried };
+      const what = await ask(this.#backend, { name: 'what_if', args }, 'what_if');
+      this.answer = { session, tried, what };
     });
     this.testing = false;
   }
 
-  async #attempt(run: () => Promise<void>): Promise<void> {
+  async #attempt(run: () => Promise<void>): Promise<boolean> {
     try {
       await run();
       this.problem = null;
+      return true;
     } catch (thrown) {
       this.problem = failureOf(thrown);
+      return false;
     }
   }
 }
@@ -83,7 +121,9 @@ function modesOf(rules: readonly ModeRule[]): Mode[] {
 
 function rowsOf(rules: readonly ModeRule[], modes: readonly Mode[]): RuleRow[] {
   const acts = [...new Set(rules.map((rule) => rule.act))];
-  const of = (act: string, mode: Mode) =>
-    rules.find((rule) => rule.act === act && rule.mode === mode)?.verdict;
-  return acts.map((act) => ({ act, verdicts: modes.map((mode) => of(act, mode) ?? 'ask') }));
+  const of = (act: string, mode: Mode) => {
+    const found = rules.find((rule) => rule.act === act && rule.mode === mode);
+    return { verdict: found?.verdict ?? 'ask', rule: found?.rule ?? '' };
+  };
+  return acts.map((act) => ({ act, verdicts: modes.map((mode) => of(act, mode)) }));
 }

@@ -9,6 +9,7 @@ import { composer, waiting } from './en.composer';
 import { erase, eraseFailures } from './en.erase';
 import { offers, permissions } from './en.permissions';
 import { queue } from './en.queue';
+import { rules } from './en.rules';
 
 export const en = {
   lang: 'en',
@@ -192,6 +193,7 @@ export const en = {
       read: 'it only reads',
       other: 'it isn’t known what it does',
     },
+    asked: 'Asked',
     undo: 'Undo',
     sentStays: 'What it sends can’t be taken back.',
     undos: {
@@ -390,6 +392,7 @@ export const en = {
   erase,
   offers,
   permissions,
+  rules,
   settings: {
     title: 'Settings',
     back: 'Back',
@@ -496,6 +499,9 @@ export const en = {
     'approval/offer': 'That wasn’t offered with this request. Look at it again.',
     'grant/unknown': 'This permission was revoked already.',
     'grant/count': 'Too many permissions are in force. Revoke some first.',
+    'rule/count': 'There are too many rules. Remove some first.',
+    'rule/unfit': 'That can’t be a rule. Name a command, or a file or folder inside the folder.',
+    'rule/unreadable': 'Your rules can’t be read, so everything is asked about.',
     'folder/busy': 'Another session is writing in this folder.',
     'folder/missing': 'The folder isn’t there any more.',
     ...addedFailures,

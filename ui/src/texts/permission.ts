@@ -1,5 +1,9 @@
 // Words for what is allowed, and why something would be: scopes, rules, doubts. Unknown codes get plain words too.
 import type { Offer } from '../protocol/generated/Offer';
+import type { OwnRule } from '../protocol/generated/OwnRule';
+import type { RuleAbout } from '../protocol/generated/RuleAbout';
+import type { RuleWord } from '../protocol/generated/RuleWord';
+import type { WhatIf } from '../protocol/generated/WhatIf';
 import { oneLine } from '../shared/visible';
 import type { Texts } from './en';
 import { modeWords } from './words';
@@ -74,6 +78,7 @@ export function ruleActWords(act: string, t: Texts): string {
     case 'delete':
     case 'run':
     case 'network':
+    case 'publish':
     case 'secret':
     case 'protected':
       return t.permissions.acts[act];
@@ -102,11 +107,74 @@ export function ruleWords(rule: string, t: Texts): string {
       return why.outside;
     case 'builtin/taint':
       return why.taint(path);
+    case 'builtin/publish':
+      return why.publish;
   }
   const [origin = '', rest = ''] = split(name, '/');
   if (origin === 'grant') return why.grant;
+  if (origin === 'user') return why.yours(ruleNameWords(rest, path, t));
   if (origin !== 'mode') return why.other(oneLine(rule, 120));
   return rest === 'plan-read-only' ? why.mode(modeWords('plan', t)) : why.mode(modeWords(rest, t));
+}
+
+/** A rule of the person from its name in the record: `change`, or `command` and `git push`. */
+function ruleNameWords(name: string, about: string, t: Texts): string {
+  const words = t.rules.about;
+  if (name === 'command') return words.commandOf(about);
+  if (name === 'path') return words.pathOf(about);
+  return isActKind(name) ? words[name] : name;
+}
+
+/** Kinds of acts a rule can be about, without more words. */
+export const ACT_RULES = ['read', 'change', 'delete', 'run', 'online', 'publish', 'secrets'] as const;
+type ActRule = (typeof ACT_RULES)[number];
+
+export function isActKind(kind: string): kind is ActRule {
+  return (ACT_RULES as readonly string[]).includes(kind);
+}
+
+/** What a rule of the person is about. */
+export function aboutWords(about: RuleAbout, t: Texts): string {
+  switch (about.kind) {
+    case 'command':
+      return t.rules.about.commandOf(oneLine(about.words, 160));
+    case 'path':
+      return t.rules.about.pathOf(oneLine(about.under, 160));
+    default:
+      return t.rules.about[about.kind];
+  }
+}
+
+/** Where a rule of the person holds. */
+export function ruleWhere(rule: OwnRule, t: Texts): string {
+  return rule.folder ? t.rules.inFolder(oneLine(rule.folder.name, 60)) : t.rules.everywhere;
+}
+
+/** Why a verdict is what it is; a rule of the person says where it was set. */
+export function whyWords(what: WhatIf, t: Texts): string {
+  if (!what.own) return ruleWords(what.rule, t);
+  return t.permissions.test.why.own(aboutWords(what.own.about, t), ruleWhere(what.own, t));
+}
+
+/** What choosing nothing means for a kind of act. */
+export function restingWord(kind: ActRule, t: Texts): string {
+  if (kind === 'read') return t.rules.words.allow;
+  if (kind === 'online' || kind === 'publish' || kind === 'secrets') return t.rules.words.ask;
+  return t.rules.words.mode;
+}
+
+/** Which setting wins for a kind of act in every folder. */
+export function winsWords(kind: ActRule, word: RuleWord | null, t: Texts): string {
+  const wins = t.rules.wins;
+  if (word === 'ask') return wins.ask;
+  if (word === 'never') {
+    if (kind === 'read') return wins.readNever;
+    if (kind === 'change') return wins.changeNever;
+    return kind === 'delete' ? wins.deleteNever : wins.never;
+  }
+  if (kind === 'read') return wins.allow;
+  if (kind === 'online' || kind === 'publish' || kind === 'secrets') return wins[kind];
+  return wins.mode;
 }
 
 const DOUBTS: { [code in string]?: keyof Texts['permissions']['test']['doubts'] } = {

@@ -10,6 +10,7 @@ import { composer, waiting } from './zh.composer';
 import { erase, eraseFailures } from './zh.erase';
 import { offers, permissions } from './zh.permissions';
 import { queue } from './zh.queue';
+import { rules } from './zh.rules';
 
 export const zh: Texts = {
   lang: 'zh-CN',
@@ -187,6 +188,7 @@ export const zh: Texts = {
       read: '只读取',
       other: '不清楚它会做什么',
     },
+    asked: '询问原因',
     undo: '能否撤销',
     sentStays: '发送出去的内容无法收回。',
     undos: {
@@ -378,6 +380,7 @@ export const zh: Texts = {
   erase,
   offers,
   permissions,
+  rules,
   settings: {
     title: '设置',
     back: '返回',
@@ -483,6 +486,9 @@ export const zh: Texts = {
     'approval/offer': '这一项没有提供这种允许方式。请再看一次。',
     'grant/unknown': '这项权限已经收回。',
     'grant/count': '生效的权限太多。请先收回一些。',
+    'rule/count': '规则太多了，请先移除一些。',
+    'rule/unfit': '这不能作为规则。请写一条命令，或文件夹里的文件或文件夹。',
+    'rule/unreadable': '读不出你的规则，所以每件事都会先问你。',
     'folder/busy': '另一个会话正在写这个文件夹。',
     'folder/missing': '文件夹已经不在了。',
     ...addedFailures,

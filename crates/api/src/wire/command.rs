@@ -3,7 +3,7 @@
 //! A command is typed ids and text, never a path or a program: folders come from the dialog, a drop or the recent list
 //! as opaque ids. Commands that append say the sequence number they were recorded at and are idempotent by `command`.
 
-use super::permission::{Permissions, WhatIf};
+use super::permission::{Permissions, RuleAbout, RuleWord, Tried, WhatIf};
 use super::storage::{ErasePreview, EraseWhy, ErasedView};
 use super::store::{
     AppInfo, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings,
@@ -110,12 +110,21 @@ pub enum Command {
         /// Its session, where it has one.
         session: Option<String>,
     },
-    /// What would happen with a command in a session now; nothing runs. Reply: `what_if`.
+    /// Set a rule, or take it away; the same thing in the same place has one. Reply: `permissions`.
+    SetRule {
+        /// What it is about.
+        about: RuleAbout,
+        /// The folder; null is every folder.
+        folder: Option<String>,
+        /// What it says; null takes it away.
+        word: Option<RuleWord>,
+    },
+    /// What would happen in a session now; nothing runs. Reply: `what_if`.
     WhatIf {
         /// The session.
         session: String,
-        /// The command.
-        command: String,
+        /// What to try out.
+        what: Tried,
     },
     /// Say no to one call. Reply: `done`.
     Refuse {

@@ -25,6 +25,8 @@ pub enum Offer {
         words: Vec<String>,
         /// Only this very command.
         exact: bool,
+        /// Scripts and files it runs: when one of them changes, it is asked about again.
+        files: Vec<String>,
     },
     /// All commands, without internet, in the folder only.
     Commands,
@@ -43,6 +45,8 @@ pub struct Permissions {
     pub grants: Vec<GrantView>,
     /// Other folders that sessions may look at, newest first.
     pub added: Vec<AddedView>,
+    /// The person's own rules, newest first. The strictest wins, and no mode, permission or yes lifts a *never*.
+    pub own: Vec<OwnRule>,
     /// The cage's strength here: `full`, `partial` or `none`.
     pub cage: String,
     /// Can commands be let onto the network host by host here?
@@ -85,24 +89,112 @@ pub struct GrantView {
     /// When it was given, UTC ms.
     #[ts(type = "number")]
     pub given: u64,
-    /// When something last ran by it, UTC ms; null is never, or not in a session that is still there.
+    /// When something last ran by it, UTC ms; null is never, as far as is known.
     #[ts(type = "number | null")]
     pub used: Option<u64>,
+    /// Were all sessions looked at that could have used it?
+    pub used_known: bool,
 }
 
-/// What a mode does by itself with a kind of act.
+/// What a rule of the person is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum RuleAbout {
+    /// Reading files.
+    Read,
+    /// Creating and changing files.
+    Change,
+    /// Deleting.
+    Delete,
+    /// Running commands.
+    Run,
+    /// Going online.
+    Online,
+    /// Sending, publishing, uploading.
+    Publish,
+    /// Reading files that hold secrets.
+    Secrets,
+    /// Commands of a kind, however they are dressed.
+    Command {
+        /// `git push`.
+        words: String,
+    },
+    /// Everything at a path of the folder and below.
+    Path {
+        /// The path.
+        under: String,
+    },
+}
+
+/// What a rule says. There is no *allow*: a rule can only narrow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleWord {
+    /// The person is asked.
+    Ask,
+    /// Never.
+    Never,
+}
+
+/// A rule of the person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct OwnRule {
+    /// What it is about.
+    pub about: RuleAbout,
+    /// Where it holds; null is every folder.
+    pub folder: Option<Folder>,
+    /// What then.
+    pub word: RuleWord,
+    /// When it was set, UTC ms.
+    #[ts(type = "number")]
+    pub given: u64,
+}
+
+/// What a mode does by itself with a kind of act, with the rules that hold in every folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ModeRule {
     /// The mode.
     pub mode: super::command::Mode,
-    /// `read`, `write`, `delete`, `run`, `network`, `secret` or `protected`.
+    /// `read`, `write`, `delete`, `run`, `network`, `publish`, `secret` or `protected`.
     pub act: String,
     /// `allow`, `ask` or `deny`.
     pub verdict: String,
+    /// The rule that wins, such as `mode/ask`, `builtin/network` or `user/run`.
+    pub rule: String,
 }
 
-/// What would happen with a command now.
+/// What to try out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Tried {
+    /// Running a command.
+    Run {
+        /// The command.
+        command: String,
+    },
+    /// Reading a file.
+    Read {
+        /// Its path.
+        path: String,
+    },
+    /// Creating or changing a file.
+    Change {
+        /// Its path.
+        path: String,
+    },
+    /// Deleting.
+    Delete {
+        /// The path.
+        path: String,
+    },
+}
+
+/// What would happen now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct WhatIf {
@@ -116,4 +208,12 @@ pub struct WhatIf {
     pub doubts: Vec<String>,
     /// Programs it starts.
     pub programs: Vec<String>,
+    /// Sites it would go online to, `host:port`.
+    pub reach: Vec<String>,
+    /// Paths it can touch; `.` is the whole folder.
+    pub touches: Vec<String>,
+    /// Paths that a rule of the person keeps from it.
+    pub kept_out: Vec<String>,
+    /// The person's rule that wins, where it is one.
+    pub own: Option<OwnRule>,
 }

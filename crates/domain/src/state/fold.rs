@@ -5,10 +5,10 @@
 
 use super::added::Added;
 use super::types::*;
-use crate::call::{Semantics, Verdict, grant_rule};
+use crate::call::{GRANT_RULE, Semantics, Verdict};
 use crate::digest::Digest;
 use crate::event::*;
-use crate::ids::CallId;
+use crate::ids::{CallId, GrantId};
 
 pub(super) fn fold(state: &mut State, event: &Event) {
     state.next_seq = event.envelope.seq + 1;
@@ -375,8 +375,22 @@ fn tool_start(state: &mut State, e: &ToolStart, event: &Event) {
         Verdict::Allow { rule } => Some(rule.clone()),
         Verdict::Ask { .. } | Verdict::Deny { .. } => None,
     });
-    for (_, given) in state.grants.iter_mut().filter(|(id, _)| rule.as_deref() == Some(&grant_rule(id))) {
+    let grant = rule.and_then(|rule| rule.strip_prefix(GRANT_RULE)?.parse::<GrantId>().ok());
+    if let Some(grant) = grant {
+        used(state, grant, at);
+    }
+}
+
+/// A call ran by a permission: one of the session, or one that always holds in its folder.
+fn used(state: &mut State, grant: GrantId, at: u64) {
+    if let Some(given) = state.grants.get_mut(&grant) {
         given.used = Some(at);
+        return;
+    }
+    state.lasting_used.insert(grant, at);
+    if state.lasting_used.len() > REMEMBERED_GRANTS {
+        let oldest = state.lasting_used.iter().min_by_key(|(_, at)| **at).map(|(grant, _)| grant.clone());
+        oldest.map(|grant| state.lasting_used.remove(&grant));
     }
 }
 

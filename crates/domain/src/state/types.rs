@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 9;
+pub const STATE_VERSION: u32 = 10;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
@@ -27,6 +27,9 @@ pub const MOST_GRANTS: usize = 200;
 
 /// How many files are remembered as seen.
 pub const REMEMBERED_FILES: usize = 4_096;
+
+/// How many lasting permissions are remembered with their last use.
+pub const REMEMBERED_GRANTS: usize = 512;
 
 /// How many steps of a turn are remembered for noticing repeats.
 pub const REMEMBERED_STEPS: usize = 12;
@@ -74,6 +77,8 @@ pub struct State {
     pub restoring: Option<Restoring>,
     /// What the person allowed for the rest of the session.
     pub grants: BTreeMap<GrantId, Given>,
+    /// When something last ran by a permission that always holds in the folder.
+    pub lasting_used: BTreeMap<GrantId, u64>,
     /// Files with secrets that calls read or named, whatever became of them; it only grows.
     pub secrets: BTreeSet<String>,
     /// How the last turn ended badly, for lists; `None` when it ended well or none ended yet.

@@ -14,6 +14,7 @@ use domain::ids::{ApprovalId, CallId, FolderId, GrantId, QuestionId, StepId};
 use domain::state::{ApprovalState, Call, CallPhase, State};
 use std::collections::BTreeMap;
 use tools::Interaction;
+use tools::rules::Layer;
 
 /// A call that was surveyed and judged.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,13 +25,22 @@ pub struct Judged {
     pub result: Result<Judgement, ToolError>,
 }
 
+/// What the person allowed and forbade, beside the mode.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct InForce {
+    /// What is allowed for more than one call: in this session, and always in its folder.
+    pub grants: Vec<(GrantId, Grant)>,
+    /// The rules that hold in its folder.
+    pub layers: Vec<Layer>,
+}
+
 /// A judgement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
     /// The mode it was made under.
     pub mode: Mode,
-    /// The session's grants it was made under.
-    pub grants: Vec<GrantId>,
+    /// The permissions and rules it was made under.
+    pub in_force: InForce,
     /// The added folders it was made with.
     pub added: Vec<FolderId>,
     /// The policy's word.
@@ -65,22 +75,22 @@ pub(super) fn judged(state: &State, step: &StepId, calls: Vec<Judged>, env: &Env
     // Each call is decided on the state that the ones before it leave.
     let mut scratch = Scratch { state: state.clone(), drafts: Vec::new() };
     let mut barrier = false;
+    let mode = state.session.as_ref().map_or(Mode::Plan, |session| session.mode);
+    let in_force = env.knowledge.in_force(state);
     for Judged { call, result } in calls {
         let fits = scratch.state.call(&call).is_some_and(|open| open.phase == CallPhase::Proposed);
-        // One made under another mode, other permissions or other folders says nothing; the call is judged again.
-        let stale = matches!(&result, Ok(judgement) if !is_current(&scratch.state, judgement));
+        // One made under another mode, other permissions, rules or folders says nothing; the call is judged again.
+        let current = |judgement: &Judgement| {
+            judgement.mode == mode
+                && judgement.in_force == in_force
+                && state.added.keys().eq(&judgement.added)
+        };
+        let stale = matches!(&result, Ok(judgement) if !current(judgement));
         if fits && !stale {
             barrier |= one(&mut scratch, &call, result, env);
         }
     }
     Decision { drafts: scratch.drafts, barrier }
-}
-
-fn is_current(state: &State, judgement: &Judgement) -> bool {
-    let mode = state.session.as_ref().map(|session| session.mode);
-    mode == Some(judgement.mode)
-        && state.grants.keys().eq(&judgement.grants)
-        && state.added.keys().eq(&judgement.added)
 }
 
 /// Decides on one call; true when something with effects starts.

@@ -20,7 +20,7 @@ mod wanted;
 
 pub use command::{Command, CommandError, CommandReply, command};
 pub use erase::may_erase;
-pub use judged::{Judged, Judgement};
+pub use judged::{InForce, Judged, Judgement};
 pub use recover::{Found, Look, recover};
 pub use restore::{CALLED_OFF, Restore};
 pub use wanted::{Op, wanted};
@@ -69,6 +69,8 @@ pub trait Knowledge: Send + Sync {
     fn model(&self, choice: &ModelChoice) -> Option<ModelSnapshot>;
     /// Resolves a tool and checks arguments against its schema.
     fn check(&self, name: &str, arguments: &str) -> CheckedCall;
+    /// What the person allowed and forbade, as it stands.
+    fn in_force(&self, state: &State) -> InForce;
 }
 
 impl Decision {

@@ -24,7 +24,8 @@ impl Ids for Counted {
     }
 }
 
-struct Known;
+#[derive(Default)]
+struct Known(InForce);
 
 impl Knowledge for Known {
     fn model(&self, choice: &ModelChoice) -> Option<ModelSnapshot> {
@@ -47,6 +48,10 @@ impl Knowledge for Known {
         let digest = Digest::of(arguments.as_bytes());
         CheckedCall::Good { version: 1, arguments: arguments.into(), digest, mended: false }
     }
+
+    fn in_force(&self, _: &State) -> InForce {
+        self.0.clone()
+    }
 }
 
 struct Bench {
@@ -58,6 +63,7 @@ struct Bench {
     jitter: u64,
     attended: bool,
     slot: bool,
+    known: Known,
 }
 
 impl Bench {
@@ -71,6 +77,7 @@ impl Bench {
             jitter: 500,
             attended: true,
             slot: true,
+            known: Known::default(),
         };
         let model = Some(ModelChoice { provider: "scripted".into(), model: "script".into() });
         let folder = FolderId::from_bits(1);
@@ -89,7 +96,7 @@ impl Bench {
             attended: self.attended,
             closing: false,
             slot: self.slot,
-            knowledge: &Known,
+            knowledge: &self.known,
         };
         what(&self.state, &env)
     }
@@ -270,7 +277,7 @@ fn judgement(verdict: Verdict, shown: &[u8], cleared: bool) -> Judgement {
     Judgement {
         added: Vec::new(),
         mode: domain::call::Mode::Ask,
-        grants: Vec::new(),
+        in_force: InForce::default(),
         verdict,
         facts,
         facts_digest: Digest::of(shown),

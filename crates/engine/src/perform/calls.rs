@@ -4,12 +4,12 @@
 //! judged again.
 
 use crate::blobs::blobs;
-use crate::decide::{Judged, Op};
+use crate::decide::{InForce, Judged, Knowledge as _, Op};
 use crate::folders::Lease;
 use crate::input::{Finished, FinishedEnd, Input};
 use crate::perform::{Done, Pieces, Ready, trees};
 use crate::shared::{Live, Shared, real_root};
-use domain::call::{Effect, Facts, Mode, ToolError, Undo, Verdict};
+use domain::call::{Effect, Mode, ToolError, Verdict};
 use domain::digest::Digest;
 use domain::event::{Changed, Doubt, EffectList};
 use domain::ids::{CallId, SessionId, StepId};
@@ -22,6 +22,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tools::policy::CARRIES;
+use tools::rules::kept_out;
 use tools::{Approval, BlobSink, Ctx, End, Output, Place, PolicyInput};
 
 /// Most bytes of a structured result kept in its event; the text for the model has bounds of its own.
@@ -133,9 +135,16 @@ fn one(
         false => None,
     };
     let cage = shared.ports.launcher.cage();
-    let (grants, read_secrets) = (shared.grants(state), read_secrets(state));
-    let policy = PolicyInput { mode, cage, layers: &[], grants: &grants, read_secrets: &read_secrets };
+    let (in_force, read_secrets) = (shared.in_force(state), read_secrets(state));
+    let InForce { grants, layers } = &in_force;
+    let policy = PolicyInput { mode, cage, layers, grants, read_secrets: &read_secrets };
+    if let Some(secret) = tools::carried::carried(&surveyed.facts, &ctx.place, &read_secrets) {
+        surveyed.facts.words.insert(CARRIES.to_owned(), secret);
+    }
     let verdict = tools::judge(&checked, &surveyed.facts, &policy);
+    if let Verdict::Ask { rule } = &verdict {
+        surveyed.facts.words.insert("rule".to_owned(), rule.clone());
+    }
     // The expiry is the engine's business: a granted approval in the state is one that hasn't lapsed.
     let fresh = Approval::of(&checked, &surveyed.facts, u64::MAX);
     let granted = call.approval.as_ref().is_some_and(|approval| {
@@ -149,7 +158,6 @@ fn one(
     let waits = cleared.is_some() && changes && held.is_none();
     let judgement = crate::decide::Judgement {
         mode,
-        grants: state.grants.keys().cloned().collect(),
         added: state.added.keys().cloned().collect(),
         verdict,
         facts_digest: tools::clear::facts_digest(&surveyed.facts),
@@ -161,39 +169,9 @@ fn one(
         waits,
         tree,
         interaction: checked.interaction().cloned(),
+        in_force,
     };
     Ok((judgement, cleared.filter(|_| !waits).map(|cleared| Ready { cleared, lease: held })))
-}
-
-/// What would happen with a command.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Would {
-    /// The policy's word.
-    pub verdict: Verdict,
-    /// What it would touch.
-    pub facts: Facts,
-}
-
-/// Judges a command without running it.
-pub(crate) fn would(
-    shared: &Arc<Shared>,
-    session: &SessionId,
-    state: &State,
-    command: &str,
-) -> Result<Would, ToolError> {
-    let checked =
-        shared.tools.check("run_command", &serde_json::json!({ "command": command }).to_string())?;
-    let call = CallId::from_bits(0);
-    let ctx = ctx(shared, session, state, &call, CancellationToken::new(), Output::None)?;
-    let mut facts = checked.survey(&ctx)?.facts;
-    if facts.undo == Undo::No {
-        // Whether all of it could be undone takes a look at the whole folder; that isn't what is asked.
-        facts.undo = Undo::Partly;
-    }
-    let (grants, read_secrets) = (shared.grants(state), read_secrets(state));
-    let (mode, cage) = (mode(state), shared.ports.launcher.cage());
-    let policy = PolicyInput { mode, cage, layers: &[], grants: &grants, read_secrets: &read_secrets };
-    Ok(Would { verdict: tools::judge(&checked, &facts, &policy), facts })
 }
 
 pub(crate) async fn run(
@@ -326,17 +304,17 @@ fn tree(state: &State, call: &CallId) -> Option<Digest> {
 }
 
 /// Files with secrets that the session's calls read or named.
-fn read_secrets(state: &State) -> Vec<String> {
+pub(super) fn read_secrets(state: &State) -> Vec<String> {
     state.secrets.iter().cloned().collect()
 }
 
 /// The session's mode; the strictest where there is none yet.
-fn mode(state: &State) -> Mode {
+pub(super) fn mode(state: &State) -> Mode {
     state.session.as_ref().map_or(Mode::Plan, |session| session.mode)
 }
 
 /// What a call works with.
-fn ctx(
+pub(super) fn ctx(
     shared: &Arc<Shared>,
     session: &SessionId,
     state: &State,
@@ -350,6 +328,7 @@ fn ctx(
         message: error.to_string(),
         suggestion: Some("Tell the person that the folder can't be opened.".into()),
     })?;
+    let place = place.keeping_out(&kept_out(&shared.in_force(state).layers));
     Ok(Ctx {
         place: Arc::new(place),
         added: Arc::new(shared.added(state)),

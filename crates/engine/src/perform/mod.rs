@@ -8,6 +8,7 @@ pub(crate) mod prepare;
 pub(crate) mod restore;
 pub(crate) mod send;
 pub(crate) mod trees;
+pub(crate) mod would;
 
 use crate::actor::Post;
 use crate::decide::Op;

@@ -5,6 +5,8 @@
 mod added;
 mod door;
 mod lists;
+mod queue;
 mod rig;
+mod rules;
 mod subscribing;
 mod tour;

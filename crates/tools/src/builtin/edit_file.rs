@@ -109,7 +109,8 @@ fn plan(args: &Args, ctx: &Ctx) -> Result<Change, ToolError> {
     not_stale(ctx, &reached, &target)?;
     let text = Text::decode(&current.bytes)
         .map_err(|binary| is_binary(reached.path.as_str(), current.bytes.len(), binary))?;
-    let secret = reached.names().iter().any(|name| is_secret(name));
+    let hushed = |name: &String| is_secret(name) || ctx.place.keeps_out(name);
+    let secret = reached.names().iter().any(hushed);
     let named = Named { path: reached.path.as_str(), secret };
     let (body, note) = all_edited(&text.body, &args.edits()?, &named)?;
     let after = text.encode(&body).map_err(|missing| unencodable(missing.encoding))?;

@@ -9,7 +9,7 @@ use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::place::Reached;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
-use crate::walk::{Kind, LeftOut, Next, walk};
+use crate::walk::{Kind, LeftOut, Next, kept_out_note, walk};
 use domain::call::ToolError;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
@@ -121,5 +121,6 @@ fn words(shown: &[String], more: usize, left_out: &LeftOut) -> String {
     if left_out.unnamed > 0 {
         note(format!("{} names that aren't Unicode are left out", left_out.unnamed));
     }
+    text.push_str(&kept_out_note(&left_out.kept_out));
     text
 }

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 mod delete_path;
+pub(crate) mod depends;
 mod edit_file;
 mod list_files;
 mod read_file;

@@ -43,7 +43,8 @@ fn near_names(place: &Place, path: &RelPath) -> Vec<RelPath> {
             let ratio = TextDiff::from_chars(wanted.as_str(), key.as_str()).ratio();
             (key == wanted, ratio, path.parent().join(&name))
         })
-        .filter(|(same, ratio, near)| (*same || *ratio >= MIN_RATIO) && !place.hides(near))
+        .filter(|(same, ratio, _)| *same || *ratio >= MIN_RATIO)
+        .filter(|(.., near)| !place.hides(near) && !place.keeps_out(near.as_str()))
         .collect();
     if found.iter().any(|(same, ..)| *same) {
         found.retain(|(same, ..)| *same);

@@ -4,6 +4,7 @@
 //! is shared between calls, output is bounded on its whole way, and a stopped command is only called stopped when the
 //! cage confirmed it.
 
+use super::depends::{UNHELD, depends};
 use super::{blocking, object};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
@@ -14,14 +15,14 @@ use crate::network::Outcome;
 use crate::network::{Hosts, NotASite, Site};
 use crate::path::{find_secrets, is_secret, protected_from_commands};
 use crate::place::Place;
-use crate::policy::{Cage, SECRETS, WRITING, only_looks};
+use crate::policy::{Cage, LEAVES, SECRETS, TELLS, WRITING, only_looks};
+use crate::rules::hidden_from;
 use crate::shell::dialect;
 use crate::shell::env::scrubbed;
 use crate::shell::live::Live;
 use crate::shell::spool::Spool;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed, fault};
 use domain::call::{Act, Facts, Recovery, Semantics, ToolError, Undo};
-use domain::digest::Digest;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
@@ -37,10 +38,6 @@ use std::time::Duration;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long the rest of the output may take once every process has ended.
 const DRAIN: Duration = Duration::from_secs(1);
-/// Files named in a command whose content is part of what is approved.
-const MAX_FILES: usize = 16;
-/// Largest such file.
-const FILE_BYTES: u64 = 1 << 20;
 /// Longest command, as JSON text: what is asked for holds it twice, in an event of at most 256 KB, and Linux takes no
 /// argument of 128 KB.
 const COMMAND_BYTES: usize = 100 << 10;
@@ -128,6 +125,10 @@ impl Tool for RunCommand {
         if !secrets.is_empty() {
             words.insert(SECRETS.to_owned(), secrets.join("\n"));
         }
+        let depends = depends(&args.command, ctx);
+        if !depends.unheld.is_empty() {
+            words.insert(UNHELD.to_owned(), depends.unheld.join("\n"));
+        }
         let grave = cage == Cage::None || seen.publishes || !seen.protected.is_empty();
         let facts = Facts {
             act: Act::Run,
@@ -138,7 +139,7 @@ impl Tool for RunCommand {
             undo: if looks { Undo::Yes } else { Undo::No },
             risk: if looks { 1 } else { 2 + u8::from(grave) },
             words,
-            depends_on: named_files(&args.command, ctx),
+            depends_on: depends.files,
             exact: args.command,
             proposed: None,
         };
@@ -167,23 +168,6 @@ impl Tool for RunCommand {
             run(&order, &ctx)
         })
     }
-}
-
-/// Files of the folder that the command names, by content: a script that changes after approval asks again.
-fn named_files(command: &str, ctx: &Ctx) -> BTreeMap<String, Digest> {
-    let words = command.split(|ch: char| ch.is_whitespace() || "\"'`;|&<>(){}=$,".contains(ch));
-    let mut files = BTreeMap::new();
-    for word in words.filter(|word| !word.is_empty()) {
-        let Ok((place, path)) = ctx.find(word) else { continue };
-        let small = place.metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() <= FILE_BYTES);
-        if let Some(Ok(current)) = small.then(|| crate::save::Current::read(&place, &path, FILE_BYTES)) {
-            files.insert(place.say(&path), current.digest);
-        }
-        if files.len() >= MAX_FILES {
-            break;
-        }
-    }
-    files
 }
 
 /// Who looked at a command before it runs.
@@ -288,6 +272,8 @@ fn words_of(seen: &Summary) -> BTreeMap<String, String> {
     let flags = [
         ("deletes", seen.deletes),
         ("publishes", seen.publishes),
+        (LEAVES, seen.leaves),
+        (TELLS, seen.tells),
         ("interprets", seen.interprets),
         ("outside", seen.outside),
     ];
@@ -310,7 +296,7 @@ fn order(command: &str, hold: Hold, reach: Reach, seen_by: SeenBy, look: Vec<Pat
         ),
         folder: ctx.place.path().to_owned(),
         look,
-        hide: ctx.place.hide().to_vec(),
+        hide: hidden(command, ctx),
         keep: match seen_by {
             SeenBy::Person => Vec::new(),
             SeenBy::Nobody => protected_from_commands().map(|path| ctx.place.path().join(path)).collect(),
@@ -318,6 +304,16 @@ fn order(command: &str, hold: Hold, reach: Reach, seen_by: SeenBy, look: Vec<Pat
         reach,
         hold,
     }
+}
+
+/// What a command must not see: what is ours, and what a rule of the person is about, where the cage can hide it.
+fn hidden(command: &str, ctx: &Ctx) -> Vec<PathBuf> {
+    let mut hide = ctx.place.hide().to_vec();
+    if ctx.launcher.cage() == Cage::Full {
+        let kept = hidden_from(command, ctx.place.kept_out().iter());
+        hide.extend(kept.into_iter().map(|path| ctx.place.path().join(path.as_str())));
+    }
+    hide
 }
 
 /// The shell and its arguments.

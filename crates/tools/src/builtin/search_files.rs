@@ -12,7 +12,7 @@ use crate::path::{RelPath, is_secret, shown};
 use crate::place::{Reached, is_placeholder, open_in};
 use crate::text::Text;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
-use crate::walk::{Entry, Kind, Next, walk};
+use crate::walk::{Entry, Kind, Next, kept_out_note, walk};
 use cap_fs_ext::FollowSymlinks;
 use cap_std::fs::Dir;
 use domain::call::ToolError;
@@ -192,7 +192,7 @@ fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
     let Spot { place, reached: Reached { path, real: start } } = &spot;
     let meta = place.metadata(start).map_err(|error| near::not_found(place, "search", path, &error))?;
     let mut search = Search::new(args, ctx)?;
-    let mut cut = false;
+    let (mut cut, mut kept_out) = (false, Vec::new());
     if meta.is_dir() {
         let each = |entry: &Entry, dir: &Dir| {
             if entry.kind == Kind::File && search.wants(&entry.path) {
@@ -205,7 +205,9 @@ fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
             if search.more { Next::Stop } else { Next::Go }
         };
         let left_out = walk(place, start, ctx.limits.walk_entries, &ctx.cancel, each);
-        cut = left_out.map_err(|error| crate::place::io_failed("search", place.say(start), &error))?.cut;
+        let left_out =
+            left_out.map_err(|error| crate::place::io_failed("search", place.say(start), &error))?;
+        (cut, kept_out) = (left_out.cut, left_out.kept_out);
     } else {
         let dir = place.parent_of(start);
         let dir = dir.map_err(|error| crate::place::io_failed("search", spot.said(), &error))?;
@@ -239,6 +241,7 @@ fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
             search.secret.len()
         ));
     }
+    text.push_str(&kept_out_note(&kept_out));
     let seen = if spot.added().is_none() { search.seen } else { BTreeMap::new() };
     let value = json!({
         "hits": search.hits, "complete": !search.more && !cut, "files": search.files, "skipped": search.skipped

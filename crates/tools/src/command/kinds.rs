@@ -130,6 +130,12 @@ const DELETERS: [&str; 12] = [
     "clear-content",
 ];
 
+/// Programs that can publish something.
+pub(super) const PUBLISHERS: [&str; 20] = [
+    "git", "npm", "pnpm", "yarn", "cargo", "uv", "poetry", "flit", "hatch", "docker", "podman", "helm",
+    "dotnet", "nuget", "gem", "twine", "gh", "glab", "mail", "sendmail",
+];
+
 /// Does it run the text or files given to it?
 pub(super) fn is_interpreter(name: &str) -> bool {
     SHELLS.contains(&name) || INTERPRETERS.contains(&name)
@@ -138,6 +144,11 @@ pub(super) fn is_interpreter(name: &str) -> bool {
 /// Would a rule for this program be a rule for anything? Then it is granted word for word only.
 pub(super) fn is_exact_only(name: &str) -> bool {
     is_interpreter(name) || FETCHERS.contains(&name) || WRAPPERS.contains(&name) || RUNNERS.contains(&name)
+}
+
+/// Does it talk to other computers?
+fn is_fetcher(name: &str) -> bool {
+    FETCHERS.contains(&name)
 }
 
 /// Does it start another program? What of them remains in a reading wasn't looked through.
@@ -179,8 +190,13 @@ pub(super) fn publishes(argv: &[String]) -> bool {
         "npm" | "pnpm" | "yarn" | "cargo" | "uv" | "poetry" | "flit" | "hatch" => word("publish"),
         "docker" | "podman" | "helm" | "dotnet" | "nuget" | "gem" => word("push"),
         "twine" => word("upload"),
-        "gh" | "glab" => {
+        "mail" | "mailx" | "mutt" | "sendmail" => true,
+        "gh" | "glab" | "hub" => {
             word("create")
+                || word("pull-request")
+                || word("close")
+                || word("review")
+                || word("release")
                 || word("merge")
                 || word("comment")
                 || word("edit")
@@ -189,4 +205,44 @@ pub(super) fn publishes(argv: &[String]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Programs that put what they read where every other program can take it.
+const CLIPBOARDS: [&str; 10] = [
+    "xclip",
+    "xsel",
+    "wl-copy",
+    "pbcopy",
+    "clip",
+    "set-clipboard",
+    "scb",
+    "copyq",
+    "gpaste-client",
+    "termux-clipboard-set",
+];
+
+/// Does this call hand something on by itself: publish it, ask a registry for a name, fill the clipboard?
+pub(super) fn leaves(argv: &[String]) -> bool {
+    let Some((program, args)) = argv.split_first() else { return false };
+    let first = args.iter().find(|arg| !arg.starts_with('-')).map_or("", String::as_str);
+    let looks_up = match known_as(program).as_str() {
+        "npm" | "pnpm" | "yarn" | "bun" => {
+            matches!(first, "view" | "v" | "info" | "show" | "search" | "s" | "find")
+        }
+        "pip" | "pip3" => matches!(first, "download" | "index" | "search"),
+        "cargo" => matches!(first, "search" | "info"),
+        "gem" => matches!(first, "search" | "list" | "fetch"),
+        "gh" | "glab" => first == "search",
+        "apt" | "apt-cache" | "brew" => matches!(first, "search" | "show" | "info"),
+        name => CLIPBOARDS.contains(&name),
+    };
+    looks_up || publishes(argv)
+}
+
+/// Does this call put words or contents where they are handed on later: a commit, a tag, a note?
+pub(super) fn tells(argv: &[String]) -> bool {
+    let Some((program, args)) = argv.split_first() else { return false };
+    let name = known_as(program);
+    let git = name == "git" && !super::git::looks(args);
+    git || is_fetcher(&name) || leaves(argv)
 }

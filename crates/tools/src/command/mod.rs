@@ -4,6 +4,7 @@
 //! A parser from a library and a lexer of ours must agree on every word, and everything either doesn't know is *unclear*.
 //! Invariant: an unclear reading is never harmless and never covered by a rule; the verdict is made here, not by a parser.
 
+mod about;
 mod bash;
 mod denial;
 mod git;
@@ -25,6 +26,7 @@ mod unwrap;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use about::{mentions, mentions_publishing, named};
 pub use denial::{Denial, denied_by};
 pub use harmless::{Harmless, harmless, named_folders};
 pub use pattern::{Pattern, covers};

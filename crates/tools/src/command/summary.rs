@@ -3,7 +3,7 @@
 //! Invariant: nothing here comes from what the model says about the command, and nothing here is a promise: a program can
 //! touch more than its words name. What is held is the cage's to say.
 
-use super::kinds::{deletes, is_interpreter, known_as, publishes};
+use super::kinds::{deletes, is_interpreter, known_as, leaves, publishes, tells};
 use super::reading::{Reading, RedirectKind, Simple, Why};
 use crate::path::is_protected;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Facts of a command, each list without repetition, in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Why it isn't understood; empty when it is. The rest is empty then.
+    /// Why it isn't understood; empty when it is. The rest is empty then, but for `tells`.
     pub doubts: Vec<Why>,
     /// Programs it starts, by name.
     pub programs: Vec<String>,
@@ -31,6 +31,10 @@ pub struct Summary {
     pub deletes: bool,
     /// It publishes something.
     pub publishes: bool,
+    /// It hands something on: publishes, asks a registry for a name, fills the clipboard.
+    pub leaves: bool,
+    /// It hands something on, or puts it where that is done later, as far as that can be told.
+    pub tells: bool,
     /// It runs text or a script whose effect isn't read.
     pub interprets: bool,
     /// It names things outside the folder and the added ones.
@@ -42,7 +46,10 @@ pub struct Summary {
 pub fn summary(reading: &Reading, added: &[String]) -> Summary {
     let mut out = Summary::default();
     match reading {
-        Reading::Unclear { why, .. } => out.doubts = why.clone(),
+        Reading::Unclear { why, .. } => {
+            out.doubts = why.clone();
+            out.tells = true;
+        }
         Reading::Understood(commands) => commands.iter().for_each(|simple| add(&mut out, simple, added)),
     }
     out
@@ -68,6 +75,8 @@ fn add(out: &mut Summary, simple: &Simple, added: &[String]) {
     hosts_and_files(out, &name, simple.args(), added);
     out.deletes |= deletes(&simple.argv);
     out.publishes |= publishes(&simple.argv);
+    out.leaves |= leaves(&simple.argv);
+    out.tells |= tells(&simple.argv);
     out.interprets |= is_interpreter(&name);
     push(&mut out.programs, &name);
 }

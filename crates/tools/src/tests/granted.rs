@@ -2,12 +2,13 @@
 
 use super::rig::Rig;
 use crate::clear::clear;
-use crate::command::Pattern;
 use crate::launch::Hold;
-use crate::policy::{Cage, Layer, Rule, Word, judge, offers};
+use crate::policy::{Cage, judge, offers};
+use crate::rules::{About, Layer, Rule};
 use domain::call::{Facts, Grant, Mode, Undo, Verdict};
 use domain::ids::GrantId;
 use serde_json::json;
+use std::collections::BTreeMap;
 
 /// A command's facts as they are once a revision was taken.
 fn command(rig: &Rig, text: &str) -> Facts {
@@ -35,11 +36,19 @@ fn granted(grants: &[Grant]) -> Rig {
 }
 
 fn kind(words: &str) -> Grant {
-    Grant::Command { words: words.split(' ').map(str::to_owned).collect(), exact: false }
+    Grant::Command {
+        words: words.split(' ').map(str::to_owned).collect(),
+        exact: false,
+        files: BTreeMap::new(),
+    }
 }
 
 fn exact(words: &[&str]) -> Grant {
-    Grant::Command { words: words.iter().map(|word| (*word).to_owned()).collect(), exact: true }
+    Grant::Command {
+        words: words.iter().map(|word| (*word).to_owned()).collect(),
+        exact: true,
+        files: BTreeMap::new(),
+    }
 }
 
 #[test]
@@ -69,15 +78,7 @@ fn a02_an_interpreter_is_granted_for_its_very_words_alone() {
 #[test]
 fn a06_a_denied_command_is_denied_in_any_dress() {
     let mut rig = granted(&[Grant::Commands]);
-    let rule = Rule {
-        name: "no-push".into(),
-        tool: None,
-        act: None,
-        under: None,
-        command: Pattern::kind("git push"),
-        containing: None,
-        word: Word::Deny("nothing is pushed from here".into()),
-    };
+    let rule = Rule::of(About::command("git push").unwrap(), true);
     rig.layers = vec![Layer { origin: "user".into(), rules: vec![rule] }];
     for mode in [Mode::Ask, Mode::Edit, Mode::Auto] {
         rig.mode = mode;

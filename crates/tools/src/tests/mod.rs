@@ -4,6 +4,7 @@
 //! memory, the real cage. Tests are named after the rows they prove.
 
 mod added;
+mod leaving;
 mod network;
 mod odd;
 mod paths;
@@ -11,6 +12,7 @@ mod permission;
 mod race;
 mod repository;
 mod rig;
+mod rules;
 mod saving;
 mod secrecy;
 mod several;

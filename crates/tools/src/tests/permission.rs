@@ -3,10 +3,12 @@
 use super::rig::Rig;
 use crate::clear::{Approval, Refusal, clear, facts_digest};
 use crate::launch::Hold;
-use crate::policy::{Cage, Layer, Rule, Word};
+use crate::policy::Cage;
+use crate::rules::{About, Layer, Rule, Word};
 use crate::run::error_text;
-use domain::call::{Mode, Recovery, Semantics, Verdict};
+use domain::call::{Facts, Grant, Mode, Recovery, Semantics, Undo, Verdict};
 use domain::digest::Digest;
+use domain::ids::GrantId;
 use serde_json::{Value, json};
 
 fn word(verdict: &Verdict) -> &'static str {
@@ -171,9 +173,7 @@ fn layers_only_narrow_and_a_denial_is_never_lifted() {
     let rule = |word| Rule {
         name: "r".into(),
         tool: None,
-        act: None,
-        under: Some("secret".into()),
-        command: None,
+        about: Some(About::Path { under: "secret".into() }),
         containing: None,
         word,
     };
@@ -185,15 +185,14 @@ fn layers_only_narrow_and_a_denial_is_never_lifted() {
     let verdict = rig.judge("read_file", &json!({"path": "secret/f"}));
     assert_eq!(verdict, Verdict::Deny { rule: "user/r".into(), reason: "it is private".into() });
     assert_eq!(word(&rig.judge("read_file", &json!({"path": "f"}))), "allow");
-    assert_eq!(word(&rig.judge("list_files", &json!({}))), "deny", "the whole folder holds it");
+    assert_eq!(word(&rig.judge("list_files", &json!({}))), "allow", "what is above leaves it out");
+    assert_eq!(word(&rig.judge("list_files", &json!({"path": "secret"}))), "deny");
     let error = rig.error("read_file", json!({"path": "secret/f"}));
     assert!(error.message.contains("it is private"), "an approval doesn't lift a denial: {error}");
     let dangerous = Rule {
         name: "no-push".into(),
         tool: Some("run_command".into()),
-        act: None,
-        under: None,
-        command: None,
+        about: None,
         containing: Some("push".into()),
         word: Word::Deny("not pushing".into()),
     };
@@ -238,9 +237,7 @@ fn a22_any_difference_asks_again() {
     let deny = Rule {
         name: "r".into(),
         tool: None,
-        act: None,
-        under: None,
-        command: None,
+        about: None,
         containing: None,
         word: Word::Deny("since then".into()),
     };
@@ -249,6 +246,84 @@ fn a22_any_difference_asks_again() {
         0,
         Err("not allowed (user/r): since then"),
     );
+}
+
+/// Commands whose meaning stands in a file of the folder, and that file.
+const SCRIPTS: [(&str, &str); 12] = [
+    ("sh run.sh", "run.sh"),
+    ("./run.sh", "run.sh"),
+    ("cd sub && sh inner.sh", "sub/inner.sh"),
+    ("env A=1 sh run.sh", "run.sh"),
+    ("python3 x.py", "x.py"),
+    ("python3 -m tool.main", "tool/main.py"),
+    ("node app", "app.js"),
+    ("npm run build", "package.json"),
+    ("npm --prefix sub test", "sub/package.json"),
+    ("make", "Makefile"),
+    ("make -C sub all", "sub/Makefile"),
+    ("just build", "justfile"),
+];
+
+fn scripted() -> Rig {
+    let mut rig = Rig::new();
+    rig.mode = Mode::Ask;
+    rig.cage = Some(Cage::Full);
+    for (_, file) in SCRIPTS {
+        rig.put(file, b"one");
+    }
+    rig
+}
+
+#[test]
+fn a22_an_approval_is_for_the_files_that_a_command_runs() {
+    let rig = scripted();
+    for (command, file) in SCRIPTS {
+        let args = json!({ "command": command });
+        let call = rig.check("run_command", &args);
+        let approval = Approval::of(&call, &call.survey(&rig.ctx).unwrap().facts, 1_000);
+        let now = || clear(&call, call.survey(&rig.ctx).unwrap(), &rig.policy(), Some(&approval), 0);
+        assert!(now().is_ok(), "{command}");
+        rig.put(file, b"two");
+        let refusal = now().unwrap_err();
+        assert_eq!(refusal, Refusal::Mismatch("facts"), "{command}: {file} changed after the yes");
+        rig.put(file, b"one");
+        assert!(now().is_ok(), "{command}: it is again what was shown");
+    }
+}
+
+#[test]
+fn a22_a_permission_for_an_exact_command_is_for_the_files_it_runs() {
+    for (command, file) in SCRIPTS {
+        let mut rig = scripted();
+        let call = rig.check("run_command", &json!({ "command": command }));
+        let facts = |rig: &Rig| Facts { undo: Undo::Yes, ..call.survey(&rig.ctx).unwrap().facts };
+        let exact = |grant: &Grant| matches!(grant, Grant::Command { exact: true, .. });
+        let offered = crate::policy::offers(&call, &facts(&rig), &rig.policy());
+        let Some(grant) = offered.into_iter().find(exact) else {
+            // Given for a kind (`npm run build`), or for nothing narrower than all commands.
+            continue;
+        };
+        let Grant::Command { words, files, .. } = &grant else { unreachable!() };
+        assert!(files.contains_key(file), "{command}: {files:?}");
+        let old = Grant::Command { words: words.clone(), exact: true, files: Default::default() };
+        let allows = |rig: &Rig| word(&crate::policy::judge(&call, &facts(rig), &rig.policy()));
+        rig.grants = vec![(GrantId::from_bits(1), old)];
+        assert_eq!(allows(&rig), "ask", "{command}: one given before files were held");
+        rig.grants = vec![(GrantId::from_bits(1), grant)];
+        assert_eq!(allows(&rig), "allow", "{command}");
+        rig.put(file, b"rm -rf .");
+        assert_eq!(allows(&rig), "ask", "{command}: {file} changed");
+    }
+}
+
+#[test]
+fn a22_a_script_too_large_to_hold_is_never_allowed_for_good() {
+    let rig = scripted();
+    rig.put("run.sh", &vec![b'x'; 9 << 20]);
+    let call = rig.check("run_command", &json!({"command": "sh run.sh"}));
+    let facts = Facts { undo: Undo::Yes, ..call.survey(&rig.ctx).unwrap().facts };
+    assert_eq!(facts.words["not_held"], "run.sh");
+    assert_eq!(crate::policy::offers(&call, &facts, &rig.policy()), []);
 }
 
 #[test]

@@ -4,8 +4,9 @@
 //! nothing outside the temporary folder is used but the system's own programs.
 
 use crate::clear::{Approval, Refusal, clear};
-use crate::policy::{Cage, Layer, PolicyInput, judge};
+use crate::policy::{Cage, PolicyInput, judge};
 use crate::redact::Needles;
+use crate::rules::Layer;
 use crate::tool::{Bin, Ctx, Output};
 use crate::{
     BlobSink, Cages, Checked, Finished, Limits, Place, Registry, Surveyed, Visibility, Visible, run,

@@ -1,5 +1,5 @@
 // A request: its order, its arming, its keys, its limits, and what it never offers.
-import { fireEvent, render, screen } from '@testing-library/svelte';
+import { cleanup, fireEvent, render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import { approval, diff, written } from '../../protocol/fake/make';
@@ -55,6 +55,19 @@ test('the order never changes: what, why, where, can, can’t, risk, undo, exact
   const at = parts.map((part) => text.indexOf(part));
   expect(at).not.toContain(-1);
   expect(at).toEqual([...at].sort((a, b) => a - b));
+});
+
+test('a53_the_card_says_why_it_asks_where_the_mode_alone_does_not', () => {
+  const { container } = show({ facts: { rule: 'builtin/taint:.env' } });
+  expect(container).toHaveTextContent(
+    'Asked because .env was read, which holds secrets, and this could pass them on',
+  );
+  cleanup();
+  expect(show({ facts: { rule: 'user/command:git push' } }).container).toHaveTextContent(
+    'Asked by your rule: Commands like “git push”, however they are written',
+  );
+  cleanup();
+  expect(show({ facts: { rule: 'mode/ask' } }).container).not.toHaveTextContent('because of the mode');
 });
 
 test('only once can be allowed: no scope is enforced for more', () => {

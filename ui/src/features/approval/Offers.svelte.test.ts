@@ -40,7 +40,7 @@ test('r_pol_nothing_offered_is_no_button', () => {
 
 test('r_pol_each_offer_names_its_exact_scope_and_is_answered_by_its_place', async () => {
   const { onallow, arm } = show({
-    offers: [{ kind: 'command', words: ['npm', 'test'], exact: false }, { kind: 'commands' }],
+    offers: [{ kind: 'command', words: ['npm', 'test'], exact: false, files: [] }, { kind: 'commands' }],
   });
   const session = () => screen.getAllByRole('button', { name: 'Allow for this session' });
   const always = () => screen.getAllByRole('button', { name: 'Always in this folder' });
@@ -84,8 +84,8 @@ test('every way to allow more has words of its own, in both languages', () => {
     { kind: 'write', under: '.' },
     { kind: 'delete', under: 'old' },
     { kind: 'delete', under: '.' },
-    { kind: 'command', words: ['npm', 'test'], exact: true },
-    { kind: 'command', words: ['npm'], exact: false },
+    { kind: 'command', words: ['npm', 'test'], exact: true, files: [] },
+    { kind: 'command', words: ['npm'], exact: false, files: [] },
     { kind: 'commands' },
     { kind: 'site', site: 'a.example:443' },
   ];

@@ -3,12 +3,14 @@ import { Failure } from '../backend';
 import type { Command } from '../generated/Command';
 import type { GrantView } from '../generated/GrantView';
 import type { ModeRule } from '../generated/ModeRule';
+import type { OwnRule } from '../generated/OwnRule';
 import type { Reply } from '../generated/Reply';
 import type { SessionView } from '../generated/SessionView';
+import type { Tried } from '../generated/Tried';
 import type { WhatIf } from '../generated/WhatIf';
 import type { World } from './fake';
 
-type About = Extract<Command, { name: 'permissions' | 'revoke' | 'what_if' }>;
+type About = Extract<Command, { name: 'permissions' | 'revoke' | 'set_rule' | 'what_if' }>;
 
 export function answerPermissions(world: World, command: About): Reply {
   switch (command.name) {
@@ -22,8 +24,11 @@ export function answerPermissions(world: World, command: About): Reply {
     }
     case 'permissions':
       return listed(world);
+    case 'set_rule':
+      setRule(world, command.args);
+      return listed(world);
     case 'what_if':
-      return { kind: 'what_if', value: whatIf(world, command.args.session, command.args.command.trim()) };
+      return { kind: 'what_if', value: whatIf(world, command.args.session, command.args.what) };
   }
 }
 
@@ -43,7 +48,15 @@ export function give(
   const session = lasting
     ? { session: null, session_title: null }
     : { session: view.id, session_title: view.title };
-  const grant: GrantView = { id, what, folder: view.folder, ...session, given: world.now(), used: null };
+  const grant: GrantView = {
+    id,
+    what,
+    folder: view.folder,
+    ...session,
+    given: world.now(),
+    used: null,
+    used_known: true,
+  };
   world.grants = [grant, ...world.grants];
 }
 
@@ -54,38 +67,101 @@ function listed(world: World): Reply {
   );
   return {
     kind: 'permissions',
-    value: { grants: world.grants, added, cage, hosts: cage === 'full', rules: rules(cage) },
+    value: { grants: world.grants, added, own: world.own, cage, hosts: cage === 'full', rules: rules(world) },
   };
 }
 
 /** The table of modes, as the policy has it. */
-function rules(cage: string): ModeRule[] {
-  const caged = cage !== 'none';
+function rules({ app, own }: World): ModeRule[] {
+  const caged = app.cage !== 'none';
   const table: [string, string[]][] = [
     ['read', ['allow', 'allow', 'allow', 'allow']],
     ['write', ['ask', 'allow', 'deny', caged ? 'allow' : 'ask']],
     ['delete', ['ask', 'ask', 'deny', 'ask']],
     ['run', ['ask', 'ask', caged ? 'allow' : 'deny', caged ? 'allow' : 'ask']],
     ['network', ['ask', 'ask', 'deny', 'ask']],
+    ['publish', ['ask', 'ask', 'deny', 'ask']],
     ['secret', ['ask', 'ask', 'ask', 'ask']],
     ['protected', ['ask', 'ask', 'deny', 'ask']],
   ];
   const modes = ['ask', 'edit', 'plan', 'auto'] as const;
   return modes.flatMap((mode, n) =>
-    table.map(([act, verdicts]) => ({ mode, act, verdict: verdicts[n] ?? 'ask' })),
+    table.map(([act, verdicts]) => narrowed(mode, act, verdicts[n] ?? 'ask', own)),
   );
 }
 
-function whatIf(world: World, session: string, command: string): WhatIf {
+const RULED: { [act in string]?: string } = {
+  write: 'change',
+  network: 'online',
+  secret: 'secrets',
+};
+
+/** With the rule for every folder, where it is stricter. */
+function narrowed(mode: ModeRule['mode'], act: string, verdict: string, own: readonly OwnRule[]): ModeRule {
+  const kind = RULED[act] ?? act;
+  const rule = own.find((one) => one.folder === null && one.about.kind === kind);
+  if (rule?.word === 'never') return { mode, act, verdict: 'deny', rule: `user/${kind}` };
+  if (rule?.word === 'ask' && verdict !== 'deny') return { mode, act, verdict: 'ask', rule: `user/${kind}` };
+  return { mode, act, verdict, rule: `mode/${mode}` };
+}
+
+function setRule(
+  world: World,
+  { about, folder, word }: Extract<Command, { name: 'set_rule' }>['args'],
+): void {
+  if (about.kind === 'path' && /^[/.~]/.test(about.under)) {
+    throw new Failure({ code: 'rule/unfit', message: 'it leads out of the folder', hint: null });
+  }
+  const same = (one: OwnRule) =>
+    JSON.stringify(one.about) === JSON.stringify(about) && (one.folder?.id ?? null) === folder;
+  const rest = world.own.filter((one) => !same(one));
+  const where = world.folders.find((one) => one.id === folder) ?? null;
+  world.own = word === null ? rest : [{ about, folder: where, word, given: world.now() }, ...rest];
+}
+
+function whatIf(world: World, session: string, tried: Tried): WhatIf {
+  const view = world.views.get(session);
+  const mode = view?.mode ?? 'ask';
+  const here = ({ folder }: OwnRule) => folder === null || folder.id === view?.folder.id;
+  const none = { read_only: false, doubts: [], programs: [], reach: [], kept_out: [], own: null };
+  if (tried.kind !== 'run') {
+    const own = world.own.find(
+      (one) =>
+        here(one) &&
+        (one.about.kind === tried.kind ||
+          (one.about.kind === 'path' && tried.path.startsWith(one.about.under))),
+    );
+    const base = { ...none, touches: [tried.path] };
+    if (own) {
+      return { ...base, verdict: own.word === 'never' ? 'deny' : 'ask', rule: `user/${own.about.kind}`, own };
+    }
+    const free = tried.kind === 'read' || (tried.kind === 'change' && mode !== 'ask');
+    return { ...base, verdict: free ? 'allow' : 'ask', rule: free ? 'builtin/read' : `mode/${mode}` };
+  }
+  const command = tried.command.trim();
   const program = command.split(/\s+/)[0] ?? '';
-  const mode = world.views.get(session)?.mode ?? 'ask';
   const doubts = /[$`*]/.test(command) ? ['expansion'] : [];
-  const base = { read_only: false, doubts, programs: doubts.length > 0 ? [] : [program] };
+  const reach = [...command.matchAll(/https:\/\/([\w.-]+)/g)].map(([, host]) => `${host ?? ''}:443`);
+  const kept = world.own.flatMap(({ about }) => (about.kind === 'path' ? [about.under] : []));
+  const base = {
+    ...none,
+    doubts,
+    programs: doubts.length > 0 ? [] : [program],
+    reach,
+    touches: ['.'],
+    kept_out: kept,
+  };
+  const own = world.own.find(
+    (one) => here(one) && one.about.kind === 'command' && command.includes(one.about.words),
+  );
+  if (own) {
+    return { ...base, verdict: own.word === 'never' ? 'deny' : 'ask', rule: 'user/command', own };
+  }
   const granted = world.grants.find(
     ({ what }) => what.kind === 'command' && command.startsWith(what.words.join(' ')) && doubts.length === 0,
   );
   if (['ls', 'cat', 'grep'].includes(program))
-    return { ...base, verdict: 'allow', rule: 'builtin/looks', read_only: true };
+    return { ...base, verdict: 'allow', rule: 'builtin/looks', read_only: true, touches: [] };
   if (granted) return { ...base, verdict: 'allow', rule: `grant/${granted.id}` };
   if (program === 'curl') {
     return mode === 'plan'

@@ -6,6 +6,7 @@ import { Failure, type Backend } from '../backend';
 import type { Command } from '../generated/Command';
 import type { Folder } from '../generated/Folder';
 import type { GrantView } from '../generated/GrantView';
+import type { OwnRule } from '../generated/OwnRule';
 import type { Notification } from '../generated/Notification';
 import type { Patch } from '../generated/Patch';
 import type { Provider } from '../generated/Provider';
@@ -49,6 +50,7 @@ export interface World {
   files: Map<string, FakeFolder>;
   /** What was allowed for more than one call, newest first. */
   grants: GrantView[];
+  own: OwnRule[];
   script: Script;
   /** Waits; a test passes one that returns at once. */
   pause: (ms: number) => Promise<void>;
@@ -150,6 +152,7 @@ export class FakeBackend implements Backend {
         return { kind: 'providers', value: world.providers };
       case 'permissions':
       case 'revoke':
+      case 'set_rule':
       case 'what_if':
         return answerPermissions(world, command);
       case 'show_made': {

@@ -2,6 +2,7 @@
 import type { Entry } from '../generated/Entry';
 import type { Folder } from '../generated/Folder';
 import type { GrantView } from '../generated/GrantView';
+import type { OwnRule } from '../generated/OwnRule';
 import type { Provider } from '../generated/Provider';
 import type { SessionSummary } from '../generated/SessionSummary';
 import type { SessionView } from '../generated/SessionView';
@@ -100,6 +101,7 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
     summaries: summaries(w, folders, now),
     views: new Map(views.map((view) => [view.id, view])),
     grants: grantsOf(w, folders, now),
+    own: ownOf(folders, now),
     files: new Map(
       views
         .slice(0, 2)
@@ -110,7 +112,7 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
 }
 
 function grantsOf(w: Words, folders: Folder[], now: number): GrantView[] {
-  const [bakery, invoices] = folders as [Folder, Folder];
+  const [bakery, invoices, , garden] = folders as [Folder, Folder, Folder, Folder];
   const here = { session: 'ses_work', session_title: w.form };
   const always = { session: null, session_title: null };
   const grant = (id: string, folder: Folder, rest: Omit<GrantView, 'id' | 'folder'>): GrantView => ({
@@ -121,23 +123,45 @@ function grantsOf(w: Words, folders: Folder[], now: number): GrantView[] {
   const at = (minutes: number) => now - minutes * MINUTE;
   return [
     grant('gra_1', bakery, {
-      what: { kind: 'command', words: ['node', 'checks/form.mjs'], exact: false },
+      what: { kind: 'command', words: ['node', 'checks/form.mjs'], exact: false, files: [] },
       ...here,
       given: at(20),
       used: at(3),
+      used_known: true,
     }),
     grant('gra_2', bakery, {
       what: { kind: 'site', site: 'downloads.example.org:443' },
       ...here,
       given: at(30),
       used: null,
+      used_known: true,
     }),
     grant('gra_3', invoices, {
       what: { kind: 'write', under: 'scans/2025' },
       ...always,
       given: at(9_000),
       used: null,
+      used_known: false,
     }),
+    grant('gra_4', garden, {
+      what: { kind: 'command', words: ['sh', 'plant.sh'], exact: true, files: ['plant.sh'] },
+      ...always,
+      given: at(20_000),
+      used: at(15_000),
+      used_known: true,
+    }),
+  ];
+}
+
+function ownOf(folders: Folder[], now: number): OwnRule[] {
+  return [
+    { about: { kind: 'command', words: 'git push' }, folder: null, word: 'never', given: now - 5 * MINUTE },
+    {
+      about: { kind: 'path', under: 'accounts' },
+      folder: folders[1] ?? null,
+      word: 'never',
+      given: now - 9 * MINUTE,
+    },
   ];
 }
 
@@ -213,7 +237,10 @@ function requests(w: Words, time: number): Entry[] {
     },
     exact: 'node checks/form.mjs --width 360',
     model_says: w.why,
-    offers: [{ kind: 'command', words: ['node', 'checks/form.mjs'], exact: false }, { kind: 'commands' }],
+    offers: [
+      { kind: 'command', words: ['node', 'checks/form.mjs'], exact: false, files: [] },
+      { kind: 'commands' },
+    ],
   });
   const second = approval('apr_2', {
     tool: 'edit_file',

@@ -5,7 +5,10 @@ import type { Mode } from "./Mode";
 import type { ModelChoice } from "./ModelChoice";
 import type { ProviderDraft } from "./ProviderDraft";
 import type { Resolution } from "./Resolution";
+import type { RuleAbout } from "./RuleAbout";
+import type { RuleWord } from "./RuleWord";
 import type { Settings } from "./Settings";
+import type { Tried } from "./Tried";
 import type { UndoOf } from "./UndoOf";
 
 /**
@@ -107,15 +110,27 @@ grant: string,
 /**
  * Its session, where it has one.
  */
-session: string | null, } } | { "name": "what_if", "args": { 
+session: string | null, } } | { "name": "set_rule", "args": { 
+/**
+ * What it is about.
+ */
+about: RuleAbout, 
+/**
+ * The folder; null is every folder.
+ */
+folder: string | null, 
+/**
+ * What it says; null takes it away.
+ */
+word: RuleWord | null, } } | { "name": "what_if", "args": { 
 /**
  * The session.
  */
 session: string, 
 /**
- * The command.
+ * What to try out.
  */
-command: string, } } | { "name": "refuse", "args": { 
+what: Tried, } } | { "name": "refuse", "args": { 
 /**
  * The session.
  */

@@ -31,6 +31,10 @@ session_title: string | null,
  */
 given: number, 
 /**
- * When something last ran by it, UTC ms; null is never, or not in a session that is still there.
+ * When something last ran by it, UTC ms; null is never, as far as is known.
  */
-used: number | null, };
+used: number | null, 
+/**
+ * Were all sessions looked at that could have used it?
+ */
+used_known: boolean, };

@@ -2,7 +2,7 @@
 import type { Mode } from "./Mode";
 
 /**
- * What a mode does by itself with a kind of act.
+ * What a mode does by itself with a kind of act, with the rules that hold in every folder.
  */
 export type ModeRule = { 
 /**
@@ -10,10 +10,14 @@ export type ModeRule = {
  */
 mode: Mode, 
 /**
- * `read`, `write`, `delete`, `run`, `network`, `secret` or `protected`.
+ * `read`, `write`, `delete`, `run`, `network`, `publish`, `secret` or `protected`.
  */
 act: string, 
 /**
  * `allow`, `ask` or `deny`.
  */
-verdict: string, };
+verdict: string, 
+/**
+ * The rule that wins, such as `mode/ask`, `builtin/network` or `user/run`.
+ */
+rule: string, };

@@ -19,7 +19,11 @@ words: Array<string>,
 /**
  * Only this very command.
  */
-exact: boolean, } | { "kind": "commands" } | { "kind": "site", 
+exact: boolean, 
+/**
+ * Scripts and files it runs: when one of them changes, it is asked about again.
+ */
+files: Array<string>, } | { "kind": "commands" } | { "kind": "site", 
 /**
  * The site.
  */

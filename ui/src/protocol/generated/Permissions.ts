@@ -2,6 +2,7 @@
 import type { AddedView } from "./AddedView";
 import type { GrantView } from "./GrantView";
 import type { ModeRule } from "./ModeRule";
+import type { OwnRule } from "./OwnRule";
 
 /**
  * Everything that was allowed for more than one call, and what holds by itself.
@@ -15,6 +16,10 @@ grants: Array<GrantView>,
  * Other folders that sessions may look at, newest first.
  */
 added: Array<AddedView>, 
+/**
+ * The person's own rules, newest first. The strictest wins, and no mode, permission or yes lifts a *never*.
+ */
+own: Array<OwnRule>, 
 /**
  * The cage's strength here: `full`, `partial` or `none`.
  */

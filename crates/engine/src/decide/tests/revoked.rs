@@ -1,6 +1,7 @@
 //! A permission that is taken back while a call is looked at: what was looked at under it says nothing.
 
 use super::*;
+use tools::rules::Layer;
 
 #[test]
 fn r_pol_05_a_permission_revoked_while_a_call_was_judged_starts_nothing() {
@@ -8,8 +9,22 @@ fn r_pol_05_a_permission_revoked_while_a_call_was_judged_starts_nothing() {
     bench.answer(calls(&["tool"]), StopReason::ToolCalls);
     let grant = domain::ids::GrantId::from_bits(5);
     let rule = domain::call::grant_rule(&grant);
-    let judged = Judgement { grants: vec![grant], ..judgement(Verdict::Allow { rule }, b"shown", true) };
+    let in_force = InForce { grants: vec![(grant, domain::call::Grant::Commands)], ..InForce::default() };
+    let judged = Judgement { in_force, ..judgement(Verdict::Allow { rule }, b"shown", true) };
     let calls = vec![Judged { call: bench.call(0).id.clone(), result: Ok(judged) }];
+    let step = bench.step_id();
+    assert_eq!(bench.take(Input::Judged { step, calls }), "", "it is judged again");
+}
+
+#[test]
+fn r_pol_05_a_rule_set_while_a_call_was_judged_starts_nothing() {
+    let mut bench = Bench::attempting();
+    bench.answer(calls(&["tool"]), StopReason::ToolCalls);
+    let verdict = Verdict::Allow { rule: "mode/auto".into() };
+    let call = bench.call(0).id.clone();
+    let calls = vec![Judged { call, result: Ok(judgement(verdict, b"shown", true)) }];
+    let never = tools::rules::Rule::of(tools::rules::About::Run, true);
+    bench.known.0.layers = vec![Layer { origin: "user".into(), rules: vec![never] }];
     let step = bench.step_id();
     assert_eq!(bench.take(Input::Judged { step, calls }), "", "it is judged again");
 }
