@@ -1,7 +1,8 @@
 //! The system-call filter.
 //!
 //! Refuses what no command in a project folder needs: sockets of every family, other processes' memory, mounts
-//! and namespaces, kernel keys, programs and modules, and interfaces with a history of holes. Invariant: a call
+//! and namespaces, kernel keys, programs and modules, files that run as their owner or group, and interfaces with a
+//! history of holes. Invariant: a call
 //! through a foreign calling convention never slips past the numbers compared here: it ends the process.
 
 use std::collections::BTreeMap;
@@ -79,8 +80,13 @@ const REFUSED: &[libc::c_long] = &[
 ];
 
 /// Refused with "not implemented": programs then take the older way, which can be looked at.
-const ABSENT: &[libc::c_long] =
-    &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
+const ABSENT: &[libc::c_long] = &[
+    libc::SYS_clone3,
+    libc::SYS_openat2,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+];
 
 /// Refused where there are no namespaces and file rules are the only wall: they say nothing about these.
 const REFUSED_ALONE: &[libc::c_long] = &[
@@ -146,6 +152,7 @@ pub(crate) fn apply(plan: &Plan) -> Result<(), Broken> {
 fn refused(outlet: bool) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
     sockets(&mut rules, outlet)?;
+    privileges(&mut rules)?;
     let namespaces = [
         libc::CLONE_NEWUSER,
         libc::CLONE_NEWNS,
@@ -195,6 +202,47 @@ fn sockets(rules: &mut Rules, outlet: bool) -> Result<(), seccompiler::BackendEr
     socket.push(all_but(PROTOCOL, [0, libc::IPPROTO_TCP])?);
     for kind in other_kinds(&[libc::SOCK_STREAM]) {
         add(rules, libc::SYS_socket, KIND, SeccompCmpOp::MaskedEq(KIND_MASK), kind)?;
+    }
+    Ok(())
+}
+
+/// Calls that give a file a mode, and which argument it is.
+const MODES: &[(libc::c_long, u8)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (SYS_FCHMODAT2, 2),
+    (libc::SYS_mknodat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+];
+/// Calls whose mode counts only when their flags make a file: the flags, and the mode.
+const OPENING: &[(libc::c_long, u8, u8)] = &[
+    (libc::SYS_openat, 2, 3),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1, 2),
+];
+
+/// A file that runs as its owner or group would outlive the cage and act outside of it. Only the mode that is asked for can be
+/// looked at: the kernel takes these bits from a new folder's mode by itself, and what passes its mode in memory is absent.
+fn privileges(rules: &mut Rules) -> Result<(), seccompiler::BackendError> {
+    let has = |argument, bits: u64| {
+        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bits), bits)
+    };
+    for bit in [libc::S_ISUID, libc::S_ISGID].map(u64::from) {
+        for (call, mode) in MODES {
+            rules.entry(*call).or_default().push(SeccompRule::new(vec![has(*mode, bit)?])?);
+        }
+        for (call, flags, mode) in OPENING {
+            for making in [libc::O_CREAT, libc::O_TMPFILE] {
+                let making = u64::from(making.unsigned_abs());
+                let rule = SeccompRule::new(vec![has(*flags, making)?, has(*mode, bit)?])?;
+                rules.entry(*call).or_default().push(rule);
+            }
+        }
     }
     Ok(())
 }

@@ -130,6 +130,11 @@ fn the_same_attack_succeeds_without_a_cage() {
     for name in expected {
         assert!(through.contains(&format!("{name}: ok").as_str()), "{name} didn't get through: {report}");
     }
+    for line in report.lines().filter(|line| line.starts_with("runs as its ")) {
+        // Older kernels don't have this call.
+        assert!(line.ends_with(": ok") || line.contains("by fchmodat2: Function not implemented"), "{line}");
+    }
+    assert!(report.lines().filter(|line| line.starts_with("runs as its ")).count() >= 14, "{report}");
     assert_eq!(world.reached(), 7);
 }
 
@@ -146,6 +151,24 @@ fn a74_foreign_calling_conventions_end_the_process() {
             assert!(killed(line), "{line}");
         }
     });
+}
+
+/// A file that runs as its owner would be a way out that waits in the folder.
+#[test]
+fn a_command_makes_no_file_that_runs_as_its_owner_and_other_modes_work() {
+    let script =
+        "touch f && chmod u+s f; echo user $?; chmod g+s f; echo group $?; chmod 1750 f; echo sticky $?;
+        cp -p f g && chmod 755 g; echo copied $?; mkdir -m 750 d; echo folder $?; ls -l f";
+    each_cage(|lab, mechanism| {
+        let printed = lab.run(mechanism.name(), &[], script);
+        assert!(printed.contains("user 1\ngroup 1\n"), "{mechanism:?} for {:?}: {printed}", lab.user);
+        if mechanism != Mechanism::Landlock {
+            let rest = printed.contains("sticky 0\ncopied 0\nfolder 0\n") && printed.contains("-rwxr-x--T");
+            assert!(rest, "{mechanism:?} for {:?}: {printed}", lab.user);
+        }
+    });
+    let lab = Lab::new(User::Myself);
+    assert!(lab.run("uncaged", &[], script).contains("user 0\ngroup 0\n"), "it works where nothing holds it");
 }
 
 #[test]

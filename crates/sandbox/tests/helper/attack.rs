@@ -41,6 +41,9 @@ pub(crate) fn run(args: &[String]) {
     };
     network(&targets);
     outside(&targets);
+    for (name, outcome) in crate::privileges::attempts() {
+        report(&name, outcome);
+    }
     if !rustix::thread::no_new_privs().unwrap() {
         println!("uncaged: stopping here");
         return;

@@ -11,6 +11,9 @@
 
 #[cfg(target_os = "linux")]
 mod attack;
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "attacks are system calls with arguments no wrapper would pass")]
+mod privileges;
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write, stdout};
