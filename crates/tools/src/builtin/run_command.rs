@@ -299,7 +299,7 @@ fn order(command: &str, hold: Hold, reach: Reach, seen_by: SeenBy, look: Vec<Pat
         hide: hidden(command, ctx),
         keep: match seen_by {
             SeenBy::Person => Vec::new(),
-            SeenBy::Nobody => protected_from_commands().map(|path| ctx.place.path().join(path)).collect(),
+            SeenBy::Nobody => kept(&ctx.place).collect(),
         },
         reach,
         hold,
@@ -314,6 +314,13 @@ fn hidden(command: &str, ctx: &Ctx) -> Vec<PathBuf> {
         hide.extend(kept.into_iter().map(|path| ctx.place.path().join(path.as_str())));
     }
     hide
+}
+
+/// What a command that nobody looked at must not change. A `.git` that is a file says where the repository is, and with it
+/// whose hooks run.
+fn kept(place: &crate::place::Place) -> impl Iterator<Item = PathBuf> {
+    let pointer = place.dir().symlink_metadata(".git").is_ok_and(|meta| meta.is_file()).then_some(".git");
+    protected_from_commands().chain(pointer).map(|path| place.path().join(path))
 }
 
 /// The shell and its arguments.

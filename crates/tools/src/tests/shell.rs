@@ -344,6 +344,12 @@ fn a_free_command_can_not_change_what_decides_later() {
         assert_eq!(rig.get(path), content.as_bytes(), "{path}");
     }
     assert!(!rig.path(".git/hooks/new").exists());
+    // A `.git` that is a file: the repository is elsewhere, and who points there chooses its hooks.
+    let mut other = Rig::with(&[(".git", b"gitdir: ../main/.git/worktrees/x\n")]);
+    other.mode = Mode::Auto;
+    command(&other, "echo gitdir: evil > .git; rm -f .git; mv .git x; ln -sf evil .git; echo ok > fine");
+    assert_eq!(other.get(".git"), b"gitdir: ../main/.git/worktrees/x\n");
+    assert_eq!(other.get("fine"), b"ok\n");
     rig.mode = Mode::Ask;
     command(&rig, "echo new > AGENTS.md");
     assert_eq!(rig.get("AGENTS.md"), b"new\n", "what the person approved may");
