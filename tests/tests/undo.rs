@@ -308,6 +308,13 @@ fn no_copy_of_a_registered_key_is_kept_for_undo() {
         assert_eq!(std::fs::read_to_string(root.join("env.txt")).expect("there"), with_key);
         // A person puts the key where an undo would write.
         std::fs::write(root.join("mine.txt"), &with_key).expect("written");
+        let place = tools::Place::open(&root, Vec::new()).expect("it opens");
+        let ledger = engine::ledger::Ledger::read(play.process.engine.store(), &play.session).expect("read");
+        let net = ledger.net(&RestoreScope { of: RestoreOf::Session, paths: Vec::new() });
+        let seen = engine::show::preview_undo(&play.process.engine, &place, &net).expect("it is looked at");
+        let seen = seen.into_iter().find(|(path, _)| path == "mine.txt").map(|(_, state)| state);
+        let holds_key = engine::show::State::Kept { why: tools::revision::Hindrance::HoldsKey };
+        assert_eq!(seen, Some(holds_key), "the preview promises no more than the undo does");
         undo(&play, RestoreOf::Session, &["mine.txt"]).await;
         assert_eq!(kept(&play), [("mine.txt".to_owned(), "holds_key".to_owned())]);
         assert_eq!(std::fs::read_to_string(root.join("mine.txt")).expect("there"), with_key);

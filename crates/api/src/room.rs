@@ -229,7 +229,9 @@ impl Room {
 
     async fn preview_undo(&self, session: &str, of: UndoOf, paths: Vec<String>) -> Done {
         let (session, scope) = (self.known(session)?, undo::scope(of, paths)?);
-        let preview = self.off_thread(move |inside| undo::preview(&inside.reader, &session, &scope)).await?;
+        let preview = self
+            .off_thread(move |inside| undo::preview(inside.engine()?, &inside.reader, &session, &scope))
+            .await?;
         Ok(Reply::UndoPreview(preview))
     }
 

@@ -12,6 +12,7 @@ use domain::call::Effect;
 use domain::digest::Digest;
 use domain::event::{Doubt, RestoreOf, RestoreScope};
 use domain::ids::SessionId;
+use engine::Engine;
 use engine::ledger::Ledger;
 use engine::show::{self, PartError, Place, Reader, State};
 use std::path::Path;
@@ -51,6 +52,7 @@ pub(crate) fn of(of: &RestoreOf) -> UndoOf {
 
 /// What taking a scope back would do now.
 pub(crate) fn preview(
+    engine: &Engine,
     reader: &Reader,
     session: &SessionId,
     scope: &RestoreScope,
@@ -61,7 +63,7 @@ pub(crate) fn preview(
     if let RestoreOf::Part { part, .. } = &scope.of {
         return preview_part(reader, &place, &ledger, &net, part);
     }
-    let states = show::preview(&place, &net).map_err(internal)?;
+    let states = show::preview_undo(engine, &place, &net).map_err(internal)?;
     let mut found = UndoPreview {
         files: Vec::new(),
         kept: Vec::new(),

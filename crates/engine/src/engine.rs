@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use store::{Activity, Removal, Removed, StoreHandle};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tools::added::{Found, Walls, look};
+use tools::redact::Needles;
 
 /// How often the record may have moved on while it was read.
 const TRIES: usize = 3;
@@ -207,6 +208,11 @@ impl Engine {
     #[must_use]
     pub fn live(&self) -> broadcast::Receiver<Live> {
         self.shared.live.subscribe()
+    }
+
+    /// The registered keys as they are now.
+    pub(crate) fn secrets(&self) -> Arc<Needles> {
+        (self.shared.ports.secrets)()
     }
 
     /// The store, for reading and for subscribing.

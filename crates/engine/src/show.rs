@@ -19,8 +19,10 @@ pub use tools::visible::visible;
 pub use tools::{Cage, Limits as Hands, Place, PolicyInput};
 
 use crate::blobs::ReadBlobs;
+use crate::engine::Engine;
 use domain::call::{Act, Effect, Verdict};
-use tools::revision::{Bounds, RestoreError, sides as all_sides};
+use tools::blob::Guarded;
+use tools::revision::{Bounds, Hashing, RestoreError, sides as all_sides};
 
 /// What stands at a changed path, before, after and now.
 ///
@@ -44,12 +46,25 @@ pub fn by_itself(act: Act, path: &str, command: &str, network: bool, input: &Pol
     tools::policy::by_itself(act, path, command, network, input)
 }
 
-/// What taking effects back would find at their paths; changes nothing.
+/// What stands at the paths of effects now, as taking them back would find it; changes nothing.
 ///
 /// # Errors
 /// When a path isn't one or stands twice.
 pub fn preview(place: &Place, effects: &[Effect]) -> Result<Vec<(String, State)>, RestoreError> {
     tools::revision::preview(place, effects, None)
+}
+
+/// The same for a person who asks what an undo would do: files with a registered key are left alone. Keeps nothing.
+///
+/// # Errors
+/// When a path isn't one or stands twice.
+pub fn preview_undo(
+    engine: &Engine,
+    place: &Place,
+    effects: &[Effect],
+) -> Result<Vec<(String, State)>, RestoreError> {
+    let watching = Guarded { blobs: Hashing, secrets: engine.secrets() };
+    tools::revision::preview(place, effects, Some(&watching))
 }
 
 /// Counts the lines of changes that have none yet, as far as both sides are text and there aren't too many.

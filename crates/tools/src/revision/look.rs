@@ -92,7 +92,8 @@ pub(super) fn is_still(dir: &Dir, name: &str, seen: &Now) -> bool {
 }
 
 /// Names content without keeping it.
-pub(super) struct Hashing;
+#[derive(Debug)]
+pub struct Hashing;
 
 impl BlobSink for Hashing {
     fn put(&self, bytes: &[u8]) -> io::Result<Digest> {

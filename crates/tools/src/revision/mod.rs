@@ -37,6 +37,7 @@ pub use changes::{Changes, ReadError, changes, count_lines};
 pub use compose::{compose, inverse};
 pub use index::Index;
 pub(crate) use links::{OtherNames, other_names};
+pub use look::Hashing;
 pub use merge::{Sides, sides};
 pub use parts::{PartError, Parts, parts, plan_part, present};
 pub use plan::{Force, Hindrance, State, preview, standing_at};
