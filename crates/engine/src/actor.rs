@@ -404,7 +404,7 @@ fn broken(op: &Op) -> Option<Input> {
                 crate::input::FinishedEnd::Unknown([("reason".to_owned(), "internal".to_owned())].into());
             let text = "Outcome unknown: this failed inside Daybook. Look before doing it again.".to_owned();
             let (changed, kept, seen) = (Default::default(), BTreeMap::new(), BTreeMap::new());
-            let finished = crate::input::Finished { end, text, changed, kept, seen };
+            let finished = crate::input::Finished { end, text, changed, kept, seen, secrets: Vec::new() };
             Some(Input::Finished { call: call.clone(), finished, ms: 0 })
         }
         Op::Restore(revision) => {
@@ -437,7 +437,8 @@ fn instead(input: Input, error: &AppendError) -> Option<Input> {
                 crate::input::FinishedEnd::Failed(error)
             };
             let (changed, kept, seen) = (Default::default(), BTreeMap::new(), BTreeMap::new());
-            let finished = crate::input::Finished { end, text, changed, kept, seen };
+            let finished =
+                crate::input::Finished { end, text, changed, kept, seen, secrets: finished.secrets };
             Some(Input::Finished { call, finished, ms })
         }
         Input::Judged { step, calls } => {

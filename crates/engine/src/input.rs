@@ -149,6 +149,8 @@ pub struct Finished {
     pub kept: BTreeMap<String, Digest>,
     /// Files it saw or left.
     pub seen: BTreeMap<String, Digest>,
+    /// Files with secrets whose content it printed.
+    pub secrets: Vec<String>,
 }
 
 /// How taking changes back went.

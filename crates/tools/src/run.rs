@@ -41,6 +41,8 @@ pub struct Finished {
     pub blobs: Vec<Digest>,
     /// Whole-file digests it read or left behind, by path; `ctx.seen` of later calls.
     pub seen: BTreeMap<String, Digest>,
+    /// Files with secrets whose content it printed, as far as that can be told.
+    pub secrets: Vec<String>,
 }
 
 impl Finished {
@@ -128,7 +130,7 @@ fn settle(cleared: &Cleared, result: Result<Raw, Trouble>, stopped: Stopped, ctx
 
 /// Words, limit, redaction and spilling, the same for every tool.
 fn post(end: End, raw: Raw, ctx: &Ctx) -> Finished {
-    let Raw { value, text, effects, mut blobs, seen } = raw;
+    let Raw { value, text, effects, mut blobs, seen, secrets } = raw;
     let end = match end {
         End::Failed(error) => End::Failed(without_secrets(error, ctx)),
         End::Fault(error) => End::Fault(without_secrets(error, ctx)),
@@ -167,7 +169,7 @@ fn post(end: End, raw: Raw, ctx: &Ctx) -> Finished {
             shortened(&clean, ctx.limits.result_bytes)
         }
     };
-    Finished { end, text, value: redacted(value, ctx), effects, blobs, seen }
+    Finished { end, text, value: redacted(value, ctx), effects, blobs, seen, secrets }
 }
 
 /// An error as the model reads it.

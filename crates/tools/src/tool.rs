@@ -150,6 +150,8 @@ pub struct Raw {
     pub blobs: Vec<Digest>,
     /// Whole-file digests it read or left behind, by path.
     pub seen: BTreeMap<String, Digest>,
+    /// Files with secrets whose content it printed, as far as that can be told.
+    pub secrets: Vec<String>,
 }
 
 /// Why a run gave no plain result.

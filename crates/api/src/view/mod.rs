@@ -259,6 +259,7 @@ impl Fold {
             | Fact::RequestPrepared(_)
             | Fact::ToolDecision(_)
             | Fact::CredentialUsed(_)
+            | Fact::SecretPrinted(_)
             | Fact::GrantGiven(_)
             | Fact::GrantRevoked(_)
             | Fact::LateIgnored(_) => {}

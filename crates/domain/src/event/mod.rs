@@ -219,6 +219,8 @@ catalogue! {
     GrantRevoked = "grant/revoked" v 1;
     /// Words were erased from the record; which events they stood in, never what they were.
     RecordErased = "record/erased" v 1;
+    /// A running call printed what a repository remembers of files with secrets.
+    SecretPrinted = "secret/printed" v 1;
     /// A key was used for a request; which one, never what it is.
     CredentialUsed = "credential/used" v 1;
     /// A new process took over a turn that waits for a person.
@@ -241,6 +243,7 @@ impl Fact {
             Self::ApprovalRequested(e) => Some(&e.call),
             Self::ToolStart(e) => Some(&e.call),
             Self::ToolOutput(e) => Some(&e.call),
+            Self::SecretPrinted(e) => Some(&e.call),
             Self::ToolResult(e) => Some(&e.call),
             Self::ToolDenied(e) => Some(&e.call),
             Self::ToolCancelled(e) => Some(&e.call),

@@ -148,6 +148,16 @@ pub struct ToolOutput {
     pub text: String,
 }
 
+/// `secret/printed`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecretPrinted {
+    /// The call.
+    pub call: CallId,
+    /// Files with secrets whose content stood in its output, as a repository remembers them: what reaches the network later
+    /// in the session asks because of them.
+    pub files: Vec<String>,
+}
+
 /// `tool/result`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {

@@ -79,6 +79,7 @@ pub(super) fn check(state: &State, draft: &Draft) -> Verdict {
         }),
         Fact::ToolStart(e) => tool_start(state, e),
         Fact::ToolOutput(e) => started(state, &e.call).map(drop),
+        Fact::SecretPrinted(e) => started(state, &e.call).map(drop),
         Fact::ToolResult(e) => tool_result(state, e),
         Fact::ToolDenied(e) => unstarted(state, &e.call),
         Fact::ToolCancelled(e) => {

@@ -79,6 +79,7 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         }
         Fact::ApprovalExpired(e) => with_approval(state, &e.approval, ApprovalState::Expired),
         Fact::ToolStart(e) => tool_start(state, e, event),
+        Fact::SecretPrinted(e) => state.secrets.extend(e.files.iter().cloned()),
         Fact::ToolResult(e) => tool_result(state, e),
         Fact::ToolDenied(e) => {
             let by_person = e.by == "refused";

@@ -6,8 +6,8 @@
 use super::{Decision, cancel};
 use crate::input::{Finished, FinishedEnd};
 use domain::event::{
-    Draft, End, Fact, LateIgnored, StepEnd, StepEndKind, ToolCancelled, ToolOutcome, ToolOutcomeUnknown,
-    ToolOutput, ToolResult, TurnEnd,
+    Draft, End, Fact, LateIgnored, SecretPrinted, StepEnd, StepEndKind, ToolCancelled, ToolOutcome,
+    ToolOutcomeUnknown, ToolOutput, ToolResult, TurnEnd,
 };
 use domain::ids::CallId;
 use domain::state::{Call, CallPhase, State, Step, StepPhase, Turn};
@@ -63,7 +63,7 @@ pub(super) fn call(state: &State, id: &CallId, finished: Finished, ms: u64) -> D
     if !state.call(id).is_some_and(|call| matches!(call.phase, CallPhase::Started { .. })) {
         return late(id.as_str(), "a result");
     }
-    let Finished { end, text, changed, kept, seen } = finished;
+    let Finished { end, text, changed, kept, seen, secrets } = finished;
     let call = id.clone();
     let fact: Fact = match end {
         FinishedEnd::Ok(value) => {
@@ -75,7 +75,9 @@ pub(super) fn call(state: &State, id: &CallId, finished: Finished, ms: u64) -> D
         FinishedEnd::Stopped => ToolCancelled { call, text, changed }.into(),
         FinishedEnd::Unknown(evidence) => ToolOutcomeUnknown { call, evidence, text, changed }.into(),
     };
-    Decision::plain(vec![Draft::of_step(&turn.id, &step.id, fact)])
+    let printed = SecretPrinted { call: id.clone(), files: secrets };
+    let printed = (!printed.files.is_empty()).then(|| Draft::of_step(&turn.id, &step.id, printed));
+    Decision::plain(printed.into_iter().chain([Draft::of_step(&turn.id, &step.id, fact)]).collect())
 }
 
 /// Something came for what has ended.

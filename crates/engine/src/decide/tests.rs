@@ -257,7 +257,8 @@ impl Bench {
 
 fn finished(call: CallId, end: FinishedEnd) -> Input {
     let (changed, kept, seen) = (Changed::default(), BTreeMap::new(), BTreeMap::new());
-    Input::Finished { call, finished: Finished { end, text: "done".into(), changed, kept, seen }, ms: 1 }
+    let (text, secrets) = ("done".into(), Vec::new());
+    Input::Finished { call, finished: Finished { end, text, changed, kept, seen, secrets }, ms: 1 }
 }
 
 fn judgement(verdict: Verdict, shown: &[u8], cleared: bool) -> Judgement {

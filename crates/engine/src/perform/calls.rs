@@ -245,7 +245,7 @@ fn lost(state: &State, call: &CallId) -> Finished {
 }
 
 pub(crate) fn told(done: tools::Finished, sink: &dyn BlobSink) -> Finished {
-    let tools::Finished { end, text, value, effects, blobs, seen } = done;
+    let tools::Finished { end, text, value, effects, blobs, seen, secrets } = done;
     let changed = bounded_changes(effects, sink);
     let end = match end {
         End::Ok => FinishedEnd::Ok(bounded(value.get("value").cloned().unwrap_or_default())),
@@ -255,7 +255,7 @@ pub(crate) fn told(done: tools::Finished, sink: &dyn BlobSink) -> Finished {
     };
     let kept =
         blobs.into_iter().enumerate().map(|(at, digest)| (format!("output-{}", at + 1), digest)).collect();
-    Finished { end, text, changed, kept, seen }
+    Finished { end, text, changed, kept, seen, secrets }
 }
 
 fn bounded(value: serde_json::Value) -> serde_json::Value {
@@ -292,7 +292,7 @@ pub(crate) fn bounded_changes(mut effects: Vec<Effect>, sink: &dyn BlobSink) -> 
 fn failed(error: ToolError) -> Finished {
     let text = tools::run::error_text(&error);
     let (changed, kept, seen) = (Changed::default(), BTreeMap::new(), BTreeMap::new());
-    Finished { end: FinishedEnd::Failed(error), text, changed, kept, seen }
+    Finished { end: FinishedEnd::Failed(error), text, changed, kept, seen, secrets: Vec::new() }
 }
 
 /// The folder's tree from before a call, where its changes are told by comparing.

@@ -209,6 +209,7 @@ impl Change {
             effects: if same { Vec::new() } else { effects.collect() },
             blobs: before.into_iter().chain([after]).collect(),
             seen: names.map(|name| (name, after)).collect(),
+            secrets: Vec::new(),
         }
     }
 }

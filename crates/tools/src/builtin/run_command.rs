@@ -19,6 +19,7 @@ use crate::policy::{Cage, LEAVES, SECRETS, TELLS, WRITING, only_looks};
 use crate::rules::hidden_from;
 use crate::shell::dialect;
 use crate::shell::env::scrubbed;
+use crate::shell::history::History;
 use crate::shell::live::Live;
 use crate::shell::spool::Spool;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed, fault};
@@ -344,7 +345,8 @@ fn shell(command: &str) -> (PathBuf, Vec<String>) {
 fn run(order: &Order, ctx: &Ctx) -> Result<Raw, Trouble> {
     let spool = Spool::create(&ctx.private, ctx.limits.spool_bytes, &ctx.secrets);
     let spool = spool.map_err(|error| fault("keeping the output", &error))?;
-    let tap = Arc::new(Mutex::new(Tap { spool, live: Live::new(ctx) }));
+    let history = History::of(&order.args.join(" "));
+    let tap = Arc::new(Mutex::new(Tap { spool, live: Live::new(ctx), history }));
     let mut running = ctx
         .launcher
         .launch(order)
@@ -363,6 +365,7 @@ fn run(order: &Order, ctx: &Ctx) -> Result<Raw, Trouble> {
         (_, Err(RecvTimeoutError::Timeout)) => true,
     };
     let mut raw = result(&mut locked(&tap).spool, ended.as_ref(), lost, ctx)?;
+    raw.secrets = locked(&tap).history.end();
     asides.iter().for_each(|line| raw.text.push_str(&format!("\n[{line}]")));
     match (why, ended.map(|ended| ended.exit)) {
         (_, None | Some(Exit::Lost)) => Err(Trouble::Unconfirmed(raw)),
@@ -410,17 +413,20 @@ fn watch(running: &dyn Running, tap: &Mutex<Tap>, ctx: &Ctx) -> (Why, Option<End
 struct Tap {
     spool: Spool,
     live: Live,
+    history: History,
 }
 
 impl Tap {
     fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
         let shown = self.spool.push(bytes)?;
+        self.history.push(&shown);
         self.live.push(&shown);
         Ok(())
     }
 
     fn end(&mut self) -> io::Result<()> {
         let rest = self.spool.end()?;
+        self.history.push(&rest);
         self.live.end(&rest);
         Ok(())
     }

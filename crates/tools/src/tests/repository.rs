@@ -140,6 +140,33 @@ fn a29_a_repository_inside_a_repository_is_not_made_unasked() {
     }
 }
 
+/// No file with secrets is there any more, so git only looks and runs unasked; what it prints is told.
+#[test]
+fn a43_secrets_that_only_a_repository_remembers_are_told_when_git_prints_them() {
+    let mut rig = Rig::new();
+    let root = rig.path(".");
+    git(&root, &["init", "-q"]);
+    rig.put(".env", b"KEY=CANARY\n");
+    rig.put("menu.md", b"bread\n");
+    git(&root, &["add", "."]);
+    git(&root, &["commit", "-qm", "one"]);
+    git(&root, &["rm", "-q", ".env"]);
+    git(&root, &["commit", "-qm", "two"]);
+    rig.mode = Mode::Ask;
+    for (command, secrets) in [
+        ("git log -p", &[".env"][..]),
+        ("git log -p --graph --no-prefix", &[".env"]),
+        ("git diff HEAD~1", &[".env"]),
+        ("git show HEAD", &[".env"]),
+        ("git log --oneline --name-only", &[]),
+        ("git log -p -- menu.md", &[]),
+    ] {
+        let done = rig.call("run_command", json!({"command": command}));
+        assert_eq!(done.secrets, secrets, "{command}");
+        assert_eq!(done.text.contains("CANARY"), !secrets.is_empty(), "{command}");
+    }
+}
+
 /// Everything that could run is a program whose running leaves a file.
 #[test]
 fn a30_names_from_a_repository_are_data() {
