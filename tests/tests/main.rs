@@ -16,6 +16,7 @@ mod parts;
 mod pipeline;
 mod play;
 mod rebuild;
+mod record;
 mod recovery;
 mod rules;
 mod scenarios;

@@ -1,7 +1,7 @@
 // A call unfolded: a person reads what was decided and what came out, never what is written for the model.
 import { render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { call } from '../../protocol/fake/make';
 import type { CallView } from '../../protocol/generated/CallView';
 import type { Halt } from '../../protocol/generated/Halt';
@@ -89,4 +89,30 @@ test('what went wrong is said in the person’s language, and what was printed s
   expect(run.text).toContain('two of nine');
   for (const odd of ['constructor', 'of/later', '', null])
     expect(faultWords(odd, en)).toBe('It didn’t work. The model was told why.');
+});
+
+test('r_tool_21_a_card_is_drawn_from_its_view_alone_also_from_arguments_of_another_version', async () => {
+  const asked = vi.fn(() => Promise.reject(new Error('asked')));
+  vi.stubGlobal('fetch', asked);
+  const cards: CallView[] = [
+    call('1', 'edit_file', { path: 'gone/from/disk.md', was_called: 'otherwise' }, { added: 1, removed: 2 }),
+    call('2', 'edit_file', {}),
+    call('3', 'run_command', {}, { output: 'x\n' }),
+    call('4', 'tool_of_before', { path: 'a' }),
+  ];
+  for (const card of cards) {
+    const drawn = async () => {
+      const { container, unmount } = render(Steps, { t: en, calls: [card] });
+      for (const fold of container.querySelectorAll('summary')) await userEvent.click(fold);
+      const html = container.innerHTML;
+      unmount();
+      return html;
+    };
+    const first = await drawn();
+    expect(first).not.toBe('');
+    expect(first).not.toMatch(/undefined|null|\[object/);
+    expect(await drawn()).toBe(first);
+  }
+  expect(asked).not.toHaveBeenCalled();
+  vi.unstubAllGlobals();
 });
