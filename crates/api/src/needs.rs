@@ -75,7 +75,7 @@ fn is_whole(e: &ApprovalRequested) -> bool {
     let exact = command_shown(&facts.exact);
     let plain = exact.warnings.is_empty() && facts.can_touch.iter().all(|path| !visible(path).suspicious);
     let listed = facts.words.keys().all(|name| LINE_WORDS.contains(&name.as_str()));
-    let quiet = facts.reach.is_empty() && facts.undo != Undo::No && facts.risk < 3;
+    let quiet = facts.reach.is_empty() && facts.added.is_empty() && facts.undo != Undo::No && facts.risk < 3;
     let short = |word: &str| {
         facts.words.get(word).is_some_and(|text| {
             !text.is_empty() && text.chars().count() <= IN_A_LINE && !text.contains(char::is_control)
@@ -192,6 +192,7 @@ mod tests {
             request
         };
         check(but(|facts| facts.reach = vec!["example.org:443".to_owned()]), false);
+        check(but(|facts| facts.added = vec!["/other".to_owned()]), false);
         check(but(|facts| facts.undo = Undo::No), false);
         check(but(|facts| facts.risk = 3), false);
         check(but(|facts| facts.cannot_touch = vec!["outside_folder".to_owned()]), false);

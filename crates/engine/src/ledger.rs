@@ -164,8 +164,9 @@ impl Ledger {
     #[must_use]
     pub fn undone(&self, turn: &TurnId) -> BTreeSet<&str> {
         let own = self.first_of(turn);
-        let own_net =
-            self.net(&RestoreScope { of: RestoreOf::Turn { turn: turn.clone() }, paths: Vec::new() });
+        let parted = self.entries.iter().any(|entry| entry.takes_part_of(turn));
+        let whole = RestoreScope { of: RestoreOf::Turn { turn: turn.clone() }, paths: Vec::new() };
+        let own_net = if parted { self.net(&whole) } else { Vec::new() };
         let mut undone: BTreeSet<&str> = BTreeSet::new();
         let mut by: BTreeMap<&RevisionId, (bool, BTreeSet<&str>)> = BTreeMap::new();
         for entry in self.entries.iter().skip(own) {
@@ -182,7 +183,7 @@ impl Ledger {
                     }
                     by.insert(revision, (!was_undo, back));
                 }
-                RestoreOf::Part { turn: Some(of), .. } if of == turn => {
+                RestoreOf::Part { .. } if entry.takes_part_of(turn) => {
                     // The last part that was missing: the whole file is as it was before.
                     let whole = |effect: &&Effect| {
                         own_net.iter().any(|own| own.path == effect.path && own.before == effect.after)
@@ -245,6 +246,14 @@ impl Ledger {
     fn first_of(&self, turn: &TurnId) -> usize {
         let own = |entry: &LedgerEntry| matches!(&entry.by, By::Call { turn: Some(of), .. } if of == turn);
         self.entries.iter().position(own).unwrap_or(self.entries.len())
+    }
+}
+
+impl LedgerEntry {
+    /// Did it take one part of a turn's change back?
+    fn takes_part_of(&self, turn: &TurnId) -> bool {
+        let By::Restore { scope, .. } = &self.by else { return false };
+        matches!(&scope.of, RestoreOf::Part { turn: Some(of), .. } if of == turn)
     }
 }
 

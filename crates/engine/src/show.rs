@@ -11,7 +11,7 @@ pub use tools::added::{AddedPlace, Gone};
 pub use tools::command::{Shown, WarningKind, shown as command_shown};
 pub use tools::diff::{FileDiff, Hunk, Line, LineKind, NoHunks};
 pub use tools::exact::{exact, made_visible};
-pub use tools::policy::only_looks;
+pub use tools::policy::{only_looks, protected, secrets};
 pub use tools::revision::{PartError, Parts, Sides, State, inverse, present, standing_at};
 pub use tools::rules::{About, Layer, Rule};
 pub use tools::run::error_text;

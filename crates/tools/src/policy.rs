@@ -200,6 +200,17 @@ pub fn secrets(facts: &Facts) -> Vec<String> {
     }
 }
 
+/// The files that a call would change and that act later by themselves: hooks, settings that programs obey.
+#[must_use]
+pub fn protected(facts: &Facts) -> Vec<String> {
+    match facts.act {
+        Act::Write | Act::Edit | Act::Delete => {
+            facts.can_touch.iter().filter(|path| path::is_protected(path)).cloned().collect()
+        }
+        Act::Run | Act::Read | Act::Talk => Vec::new(),
+    }
+}
+
 /// The wording fact that lists the secret files a command names.
 pub(crate) const SECRETS: &str = "secrets";
 

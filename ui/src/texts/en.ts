@@ -191,6 +191,8 @@ export const en = {
       outside: 'it leaves the folder',
       network: 'it goes online',
       read: 'it only reads',
+      secret: 'it reads what may hold passwords or keys',
+      protected: 'other programs obey this file later, without asking',
       other: 'it isn’t known what it does',
     },
     asked: 'Asked',
@@ -201,6 +203,7 @@ export const en = {
       partly: 'Can be undone in part.',
       no: 'Can’t be undone.',
     },
+    secrets: (paths: string) => `May hold passwords or keys: ${paths}`,
     elsewhere: (paths: string, n: number) =>
       `Has ${n === 0 ? '' : n === 1 ? '1 more name ' : `${n} more names `}outside this folder: ${paths}`,
     elsewhereRun: (paths: string, n: number) =>

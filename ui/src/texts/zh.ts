@@ -186,6 +186,8 @@ export const zh: Texts = {
       outside: '会离开此文件夹',
       network: '会联网',
       read: '只读取',
+      secret: '会读取可能含有密码或密钥的内容',
+      protected: '别的程序之后会照这个文件做事，不再询问',
       other: '不清楚它会做什么',
     },
     asked: '询问原因',
@@ -196,6 +198,7 @@ export const zh: Texts = {
       partly: '可以撤销一部分。',
       no: '不能撤销。',
     },
+    secrets: (paths) => `可能含有密码或密钥：${paths}`,
     elsewhere: (paths, n) => `在此文件夹之外还有${n === 0 ? '别的' : ` ${n} 个别的`}名字：${paths}`,
     elsewhereRun: (paths, n) =>
       `在此文件夹之外或被忽略的文件夹里，还有${n === 0 ? '' : ` ${n} 个`} Daybook 没有查找的名字：${paths}`,

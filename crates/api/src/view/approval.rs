@@ -8,8 +8,10 @@ use crate::wire::store::FileDiff;
 use crate::wire::view::{ApprovalState, ApprovalView};
 use domain::call::{Act, Facts, Undo};
 use domain::event::ApprovalRequested;
-use engine::show::{self, Hands, Shown, WarningKind, command_shown, exact, made_visible, visible};
-use std::collections::BTreeSet;
+use engine::show::{
+    self, Hands, Shown, WarningKind, command_shown, exact, made_visible, protected, secrets, visible,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The request, open.
 pub(super) fn view(e: &ApprovalRequested, said: &str, shelf: &dyn Shelf) -> ApprovalView {
@@ -23,7 +25,7 @@ pub(super) fn view(e: &ApprovalRequested, said: &str, shelf: &dyn Shelf) -> Appr
         tool: shown(&e.tool),
         digest: e.digest.to_string(),
         act: act(facts).to_owned(),
-        facts: facts.words.iter().map(|(name, word)| (name.clone(), shown(word))).collect(),
+        facts: words(facts),
         can_touch: facts.can_touch.iter().map(|path| visible(path).text).collect(),
         cannot_touch: facts.cannot_touch.clone(),
         risk: facts.risk,
@@ -39,6 +41,19 @@ pub(super) fn view(e: &ApprovalRequested, said: &str, shelf: &dyn Shelf) -> Appr
         state: ApprovalState::Open,
         model_says: (!said.trim().is_empty()).then(|| shown(said.trim())),
     }
+}
+
+/// The engine's words, and which of the files named are the reason to ask: secrets, and what acts later by itself.
+fn words(facts: &Facts) -> BTreeMap<String, String> {
+    let mut words: BTreeMap<String, String> =
+        facts.words.iter().map(|(name, word)| (name.clone(), shown(word))).collect();
+    for (name, paths) in [("secrets", secrets(facts)), ("protected", protected(facts))] {
+        if !paths.is_empty() {
+            let paths: Vec<String> = paths.iter().map(|path| visible(path).text).collect();
+            words.insert(name.to_owned(), shown(&paths.join("\n")));
+        }
+    }
+    words
 }
 
 /// Exactly what a yes is a yes to.
@@ -94,5 +109,40 @@ pub(crate) fn undo(undo: Undo) -> &'static str {
         Undo::Yes => "yes",
         Undo::Partly => "partly",
         Undo::No => "no",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(act: Act, path: &str, expect: &[(&str, &str)]) {
+        let facts = Facts {
+            act,
+            can_touch: vec![path.to_owned()],
+            cannot_touch: Vec::new(),
+            reach: Vec::new(),
+            added: Vec::new(),
+            undo: Undo::Yes,
+            risk: 1,
+            exact: path.to_owned(),
+            words: BTreeMap::from([("path".to_owned(), path.to_owned())]),
+            depends_on: BTreeMap::new(),
+            proposed: None,
+        };
+        let mut words = words(&facts);
+        assert_eq!(words.remove("path").as_deref(), Some(path));
+        let expect = expect.iter().map(|(name, word)| ((*name).to_owned(), (*word).to_owned())).collect();
+        assert_eq!(words, expect);
+    }
+
+    #[test]
+    fn a_request_says_which_file_is_why_it_is_asked_about() {
+        check(Act::Read, ".env", &[("secrets", ".env")]);
+        check(Act::Read, "notes.md", &[]);
+        check(Act::Write, ".git/hooks/pre-commit", &[("protected", ".git/hooks/pre-commit")]);
+        check(Act::Delete, ".envrc", &[("protected", ".envrc")]);
+        check(Act::Edit, "notes.md", &[]);
     }
 }

@@ -172,6 +172,9 @@ pub fn parts(
     };
     let (before, after) = (read(before)?, read(after)?);
     let diff = FileDiff::of(Some(&before), Some(&after), limits);
+    if diff.hunks.is_empty() {
+        return Ok(None);
+    }
     Ok(Parts::of(&before, &after, &diff).map(|parts| (diff, parts)))
 }
 

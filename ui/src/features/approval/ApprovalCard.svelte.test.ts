@@ -404,3 +404,14 @@ test('a21_what_can_not_be_shown_whole_can_not_be_allowed', async () => {
     unmount();
   }
 });
+
+test('what may hold secrets and what acts later by itself is said to be so', () => {
+  const secrets = '.env\nkeys/id_rsa';
+  const { unmount } = show({ act: 'read', facts: { path: '.env', secrets } });
+  expect(screen.getByText(/it reads what may hold passwords or keys/)).toBeVisible();
+  expect(screen.getByText('May hold passwords or keys: .env and keys/id_rsa')).toBeVisible();
+  unmount();
+  const hook = '.git/hooks/pre-commit';
+  show({ act: 'write', risk: 3, facts: { path: hook, protected: hook } });
+  expect(screen.getByText(/High: other programs obey this file later, without asking/)).toBeVisible();
+});

@@ -26,9 +26,10 @@ export function needsOf(view: SessionView): Need[] {
 
 /** Does a line say all of the request? */
 function isWhole(approval: ApprovalView): boolean {
-  const { act, facts, exact, cannot_touch, reach, warnings, suspicious, undo, risk, diff } = approval;
+  const { act, facts, exact, cannot_touch, reach, added, warnings, suspicious, undo, risk, diff } = approval;
+  const inside = reach.length === 0 && added.length === 0;
   const listed = Object.keys(facts).every((name) => SHOWN.includes(name));
-  const quiet = reach.length === 0 && warnings.length === 0 && !suspicious && undo !== 'no' && risk < 3;
+  const quiet = inside && warnings.length === 0 && !suspicious && undo !== 'no' && risk < 3;
   const short = (text = '') => text !== '' && text.length <= IN_A_LINE;
   const held = cannot_touch.includes('outside_folder') && cannot_touch.includes('network');
   const run = act === 'run' && short(facts['command']) && facts['command'] === exact && held;
