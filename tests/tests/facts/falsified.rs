@@ -17,10 +17,14 @@ pub(super) fn falsified(facts: &Facts, was_taken_back: bool) -> Vec<(&'static st
         ("outside or not", with(&|facts| toggle(facts, "outside_folder"))),
         ("network or not", with(&|facts| toggle(facts, "network"))),
         ("one site more", with(&|facts| facts.reach.push("three.example.com:443".to_owned()))),
+        ("one added folder more", with(&|facts| facts.added.push("/another".to_owned()))),
         ("another risk", with(&|facts| facts.risk = 4 - facts.risk.min(3) + u8::from(facts.risk == 2))),
     ];
     if !facts.reach.is_empty() {
         all.push(("one site less", with(&|facts| drop(facts.reach.pop()))));
+    }
+    if !facts.added.is_empty() {
+        all.push(("no added folder", with(&|facts| facts.added.clear())));
     }
     if facts.act == Act::Run {
         all.push(("another command", with(&|facts| facts.exact.push(' '))));

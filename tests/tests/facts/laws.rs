@@ -2,8 +2,8 @@
 //!
 //! Invariant: every law is an equality or a count, and what breaks it says what was only said and what was only seen.
 
-use super::played::Report;
-use super::rows::Row;
+use super::played::{Looks, Report};
+use super::rows::{LENT, Row, is_lent};
 use super::seen::{Paths, Seen, followed, with_all_in_it};
 use super::trace::joined;
 use domain::call::{Act, Facts, Undo};
@@ -45,6 +45,12 @@ pub(super) fn check(row: &Row, report: &Report, seen: &Seen) -> Vec<String> {
         }
         Act::Talk => equal("talk asks for nothing", &paths(&["."]), &nothing),
     }
+    let lent = (!seen.lent.is_empty()).then(|| format!("{}/{LENT}", report.home));
+    equal("the added folders that were looked into", &list(facts.added.iter()), &list(lent.iter()));
+    let of_lent = |looks: &Looks| -> Paths {
+        looks.iter().filter(|(name, _)| is_lent(name)).map(|(name, look)| format!("{name} {look}")).collect()
+    };
+    equal("an added folder stays as it was", &of_lent(&report.before), &of_lent(&report.after));
     equal("the sites that were reached", &list(facts.reach.iter()), &seen.reached);
     equal("the sites that the call is for", &paths(row.reaches), &seen.reached);
     equal("the world changed where the tracer saw it", &nothing, &unseen_changes(report, seen));

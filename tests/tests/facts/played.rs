@@ -3,7 +3,7 @@
 //! Invariant: nothing is judged here; a row's **report** is what the card said and what the world was like before, after
 //! and when it was taken back, with marks in the trace at each moment.
 
-use super::rows::{Row, furnish};
+use super::rows::{LENT, Row, furnish};
 use super::town::{Towards, Town};
 use super::trace::MARKS;
 use crate::play::{Play, asks, script, text};
@@ -70,6 +70,9 @@ pub(super) async fn play(nth: usize, row: &Row) -> Report {
     let data = rig.data().canonicalize().expect("there");
     let (before, numbers) = (looks(&home), numbers(&home));
     let play = Play::on(rig).await;
+    if row.lends {
+        play.process.engine.add_folder(&play.session, &home.join(LENT)).await.expect("it is added");
+    }
     mark(nth, "said");
     play.say("Please.").await;
     play.until(|state| asks(state) || state.turn.is_none()).await;

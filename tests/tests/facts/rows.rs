@@ -23,6 +23,16 @@ pub(super) struct Row {
     pub(super) starts_more: bool,
     /// Do deleted things go to a trash?
     pub(super) has_trash: bool,
+    /// Is [`LENT`], beside the project, added to look at?
+    pub(super) lends: bool,
+}
+
+/// The folder that a row may have added, relative to the row's home.
+pub(super) const LENT: &str = "lent";
+
+/// Is it that folder, or in it?
+pub(super) fn is_lent(path: &str) -> bool {
+    path == LENT || path.strip_prefix(LENT).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// What every row's world holds: `home/project`, and beside it what nobody may touch.
@@ -67,6 +77,7 @@ fn row(name: &'static str, tool: &'static str, arguments: Value, touches: &'stat
         also: |_| Ok(()),
         starts_more: false,
         has_trash: false,
+        lends: false,
     }
 }
 
@@ -93,6 +104,13 @@ impl Row {
 
     fn starting_more(self) -> Self {
         Self { starts_more: true, ..self }
+    }
+
+    fn lending(self) -> Self {
+        Self { lends: true, ..self }.and(|home| {
+            std::fs::create_dir(home.join(LENT))?;
+            std::fs::write(home.join(LENT).join("page.txt"), "page\n")
+        })
     }
 
     fn online(self, sites: &[&str], reaches: &'static [&'static str]) -> Self {
@@ -234,6 +252,12 @@ fn commands() -> Vec<Row> {
             "cat ../outside/precious.txt way-out/precious.txt > stolen.txt",
             &["stolen.txt"],
         ),
+        run(
+            "a command reads in an added folder and would write there",
+            "cat ../lent/page.txt > copied.txt; echo x > ../lent/page.txt; touch ../lent/new; touch end",
+            &["copied.txt", "end"],
+        )
+        .lending(),
         run("a command only reads", "cat *.txt | wc -c", &[]),
         run("a command reads a secret", "cat .env", &[]),
         run("a script of the project", "./tools/build.sh", &["dist", "dist/a.txt", "notes.txt"])

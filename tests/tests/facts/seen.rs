@@ -4,6 +4,7 @@
 //! each of its names, a folder that moves with all that is in it; a half-made file that takes another's place counts as that.
 
 use super::played::{Looks, Report};
+use super::rows::is_lent;
 use super::trace::{Deed, Hand, joined};
 use std::collections::BTreeSet;
 
@@ -21,6 +22,8 @@ pub(super) struct Seen {
     pub(super) read: Paths,
     /// What was touched elsewhere, and what a command read there of the row's world.
     pub(super) outside: Paths,
+    /// What a command read in the added folder.
+    pub(super) lent: Paths,
     /// Sites and addresses that were connected to, local ports by the site they stand for.
     pub(super) reached: Paths,
     /// Other programs and ports that were got at.
@@ -40,12 +43,14 @@ impl Seen {
         let (said, asked, done) = (at("said"), at("asked"), at("done"));
         let early = Files::of(report, &trace[said..asked]);
         let files = Files::of(report, &trace[asked..done]);
+        let (lent, outside) = files.outside.into_iter().partition(|path| is_lent(path));
         let mut seen = Self {
             early: early.inside.into_iter().chain(early.outside).collect(),
             gone: files.inside.iter().filter(|path| !files.moved.contains(*path)).cloned().collect(),
             touched: files.inside,
             read: files.read,
-            outside: files.outside,
+            outside,
+            lent,
             ..Self::default()
         };
         for (hand, deed) in &trace[asked..done] {

@@ -16,6 +16,16 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// What was asked before there were added folders reads as it was written and binds what it bound.
+#[test]
+fn facts_without_an_added_folder_are_what_they_were() {
+    let rig = Rig::with(&[("own.txt", b"mine\n")]);
+    let facts = rig.survey("read_file", &json!({"path": "own.txt"})).unwrap().facts;
+    let written = serde_json::to_string(&facts).unwrap();
+    assert!(!written.contains("added"), "{written}");
+    assert_eq!(serde_json::from_str::<domain::call::Facts>(&written).unwrap(), facts);
+}
+
 /// A rig with an added folder beside its own, in which `a.txt`, `sub/b.txt` and `.env` lie, and the folder's path.
 fn rig() -> (Rig, String) {
     let mut rig = Rig::with(&[("own.txt", b"mine\n")]);
