@@ -24,6 +24,11 @@ impl World {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner).push(command.to_owned());
     }
 
+    /// Lets time pass.
+    pub fn pass(&self, ms: u64) {
+        self.now.fetch_add(ms, Ordering::Relaxed);
+    }
+
     /// The commands that ran, in order.
     #[must_use]
     pub fn commands(&self) -> Vec<String> {

@@ -22,6 +22,7 @@ mod rules;
 mod scenarios;
 mod simulation;
 mod streams;
+mod thin;
 mod turns;
 mod undo;
 mod verify;

@@ -70,6 +70,7 @@ fn of_turn(ledger: &Ledger, at: usize, turn: &LedgerTurn, mut files: Vec<FileCha
         title: turn.title.clone(),
         time: turn.time,
         doubt: ledger.doubt(&RestoreOf::Turn { turn: turn.turn.clone() }).map(undo::doubt),
+        thinned: ledger.thinned.get(&turn.turn).copied(),
         undone: !files.is_empty() && files.iter().all(|file| file.undone),
         files,
     }

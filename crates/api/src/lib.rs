@@ -18,6 +18,7 @@ mod needs;
 mod permissions;
 mod room;
 mod rules;
+mod storage;
 mod subscribe;
 mod undo;
 pub mod view;

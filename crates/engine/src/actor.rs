@@ -38,8 +38,8 @@ pub(crate) enum Post {
     Input(Input),
     /// An operation ended.
     Done(Done),
-    /// Words to take out of the record, worked out.
-    Erase(Box<Removal>, oneshot::Sender<Result<Removed, CommandFailure>>),
+    /// Something to take out of the record or of what is kept, worked out.
+    Remove(Box<Removal>, oneshot::Sender<Result<Removed, CommandFailure>>),
     /// The app is closing: stop what runs, answer when nothing does.
     Close(oneshot::Sender<()>),
 }
@@ -124,7 +124,7 @@ impl Actor {
                 Some(Post::Command(command, answer)) => self.command(command, answer).await?,
                 Some(Post::Input(input)) => self.input(input).await?,
                 Some(Post::Done(done)) => self.done(done).await?,
-                Some(Post::Erase(removal, answer)) => self.erase(*removal, answer).await,
+                Some(Post::Remove(removal, answer)) => self.take_out(*removal, answer).await,
                 Some(Post::Close(answer)) => self.close(answer).await?,
                 None => return Ok(()),
             }
@@ -251,8 +251,8 @@ impl Actor {
         }
     }
 
-    /// Takes words out of the record; the state and the prompt are read again from what is left.
-    async fn erase(&mut self, removal: Removal, answer: oneshot::Sender<Result<Removed, CommandFailure>>) {
+    /// Takes something out; the state and the prompt are read again from what is left.
+    async fn take_out(&mut self, removal: Removal, answer: oneshot::Sender<Result<Removed, CommandFailure>>) {
         let fits = match self.shared.closing() {
             true => Err(CommandFailure::Closing),
             false => {

@@ -11,6 +11,7 @@ use crate::perform::would::{self, Try, Would};
 use crate::ports::Ports;
 use crate::restoring;
 use crate::shared::{Hold, Live, Shared, real_root};
+use crate::thinning::{self, Kept, Thinned};
 use domain::call::ToolError;
 use domain::event::{CancelBy, RestoreScope, SessionCreated};
 use domain::ids::SessionId;
@@ -19,7 +20,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
-use store::{Activity, Removal, Removed, StoreHandle};
+use store::{Activity, Edit, Removal, Removed, StoreHandle};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tools::added::{Found, Walls, look};
 use tools::redact::Needles;
@@ -144,7 +145,7 @@ impl Engine {
             // Before it, so that a crash after it leaves no index that knows contents which are gone; after it, for what was
             // noted meanwhile.
             self.shared.folders.forget_contents(&self.shared.ports.private);
-            let removed = self.post_erase(session, removal).await;
+            let removed = self.post_removal(session, removal).await;
             self.shared.folders.forget_contents(&self.shared.ports.private);
             match removed {
                 Err(CommandFailure::Refused(error)) if error.code == "erase/moved_on" && tries < TRIES => {}
@@ -156,9 +157,78 @@ impl Engine {
         }
     }
 
-    async fn post_erase(&self, session: &SessionId, removal: Removal) -> Result<Removed, CommandFailure> {
+    /// What is kept for undo. Blocks.
+    ///
+    /// # Errors
+    /// When a record can't be read.
+    pub fn kept_for_undo(&self) -> Result<Kept, CommandFailure> {
+        let store = &self.shared.store;
+        let limit = thinning::limit(store)?;
+        Ok(thinning::Survey::of(store, self.shared.ports.clock.now_ms())?.kept(limit))
+    }
+
+    /// Sets how much may be kept for undo. Blocks.
+    ///
+    /// # Errors
+    /// When it can't be saved.
+    pub fn set_undo_limit(&self, bytes: u64) -> Result<(), CommandFailure> {
+        let (name, value) = (thinning::LIMIT.to_owned(), bytes.to_string());
+        Ok(self.shared.store.edit(Edit::Set { name, value })?)
+    }
+
+    /// Lets old contents go when a day has passed since the last time and nothing runs.
+    ///
+    /// # Errors
+    /// As for [`Engine::thin`].
+    pub async fn thin_daily(&self) -> Result<Thinned, CommandFailure> {
+        let store = &self.shared.store;
+        let now = self.shared.ports.clock.now_ms();
+        let looked =
+            store.setting(thinning::LOOKED).map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
+        let looked: u64 = looked.and_then(|text| text.parse().ok()).unwrap_or(0);
+        if self.is_busy() || now.saturating_sub(looked) < thinning::DAY_MS {
+            return Ok(Thinned::default());
+        }
+        let done = self.thin().await?;
+        let (name, value) = (thinning::LOOKED.to_owned(), now.to_string());
+        store.edit(Edit::Set { name, value })?;
+        Ok(done)
+    }
+
+    /// Lets go of old contents that are kept for undo only, by the rule. Sessions that are at work are left for the next time.
+    ///
+    /// # Errors
+    /// When a record can't be read, or what is needed can't be known; nothing was let go then.
+    pub async fn thin(&self) -> Result<Thinned, CommandFailure> {
+        let shared = Arc::clone(&self.shared);
+        let going = blocking(move || {
+            let limit = thinning::limit(&shared.store)?;
+            Ok(thinning::Survey::of(&shared.store, shared.ports.clock.now_ms())?.over(limit))
+        });
+        let mut done = Thinned::default();
+        for (session, (record, blobs)) in going.await? {
+            let (turns, bytes) = (record.turns.len() + record.restores.len(), record.bytes);
+            let read_to =
+                self.state(&session).map_err(|error| CommandFailure::Unreadable(error.to_string()))?.next_seq;
+            self.shared.folders.forget_contents(&self.shared.ports.private);
+            let removed =
+                self.post_removal(&session, thinning::removal(&session, read_to, record, blobs)).await;
+            self.shared.folders.forget_contents(&self.shared.ports.private);
+            match removed {
+                Ok(_) => {
+                    done.turns += turns as u64;
+                    done.bytes += bytes;
+                }
+                Err(CommandFailure::Refused(_)) => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(done)
+    }
+
+    async fn post_removal(&self, session: &SessionId, removal: Removal) -> Result<Removed, CommandFailure> {
         let (answer, answered) = oneshot::channel();
-        let post = Post::Erase(Box::new(removal), answer);
+        let post = Post::Remove(Box::new(removal), answer);
         self.actor(session)?.send(post).await.map_err(|_| CommandFailure::Closing)?;
         answered.await.map_err(|_| CommandFailure::Closing)?
     }

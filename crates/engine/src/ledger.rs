@@ -35,6 +35,8 @@ pub struct Ledger {
     pub read_to: u64,
     /// Turns that began, oldest first, whether they changed something or not.
     pub turns: Vec<LedgerTurn>,
+    /// Turns that can't be undone any more, since their contents from before were let go: when, UTC ms.
+    pub thinned: BTreeMap<TurnId, u64>,
     entries: Vec<LedgerEntry>,
 }
 
@@ -93,6 +95,9 @@ impl Ledger {
                         if let Some(last) = ledger.turns.last_mut().filter(|turn| turn.title.is_empty()) {
                             last.title = first_line(&e.text);
                         }
+                    }
+                    Some(Fact::RevisionThinned(e)) => {
+                        ledger.thinned.extend(e.turns.into_iter().map(|turn| (turn, time)));
                     }
                     Some(Fact::RevisionRestoring(e)) => open = Some(e),
                     Some(Fact::RevisionRestored(e)) => {
@@ -290,6 +295,7 @@ fn wanted_kind(kind: &str) -> bool {
             | "tool/outcome_unknown"
             | "revision/restoring"
             | "revision/restored"
+            | "revision/thinned"
     )
 }
 

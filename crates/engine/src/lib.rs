@@ -18,6 +18,7 @@ pub mod prompt;
 mod restoring;
 mod shared;
 pub mod show;
+pub mod thinning;
 pub mod verify;
 
 pub use actor::{CommandFailure, Recorded};
@@ -28,3 +29,4 @@ pub use limits::Limits;
 pub use perform::would::{Try, Would};
 pub use ports::{ModelRequest, Models, Ports, Problem};
 pub use shared::{Hold, Live};
+pub use thinning::{Kept, Thinned};

@@ -35,6 +35,11 @@ pub(crate) fn work_out(
     let place = open(shared, &root)?;
     let blobs = blobs(shared);
     let net = ledger.net(&scope);
+    let thinned = matches!(&scope.of, RestoreOf::Turn { turn } if ledger.thinned.contains_key(turn));
+    if thinned {
+        let message = "this turn can't be undone any more: what stood there before was let go".to_owned();
+        return Err(CommandError { code: "content/thinned", message }.into());
+    }
     whole(&shared.store, &net)?;
     if let RestoreOf::Part { part, .. } = &scope.of {
         let step = part_of(&place, &blobs, &net, &ledger, part)?;

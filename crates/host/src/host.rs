@@ -20,8 +20,12 @@ use engine::{Engine, Limits, Ports};
 use secrecy::SecretString;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 use store::{OpenError, Store, StoreHandle};
+
+/// How long until it is looked again whether a day has passed.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(60 * 60);
 
 /// How a host is opened.
 #[derive(Clone)]
@@ -132,6 +136,7 @@ impl Host {
         let ways = Ways { services: Arc::clone(&services), vault, http, players: players(script)? };
         let ways = Arc::new(ways);
         let engine = start(store.handle(), &data, Arc::clone(&ways), options.attended)?;
+        tokio::spawn(thin_now_and_then(Arc::downgrade(&engine)));
         let folders = Folders { store: store.handle(), data: data.clone() };
         let desk = Arc::new(HostDesk { folders, ways, services });
         let room = Room::new(Arc::clone(&engine), Arc::<HostDesk>::clone(&desk));
@@ -212,6 +217,17 @@ impl Host {
         let door = self.door.lock().unwrap_or_else(PoisonError::into_inner).take();
         drop(door);
         self.engine.close().await;
+    }
+}
+
+/// Old contents kept for undo go once a day, while nothing runs, for as long as the engine lives.
+async fn thin_now_and_then(engine: Weak<Engine>) {
+    while let Some(engine) = engine.upgrade() {
+        if let Err(error) = engine.thin_daily().await {
+            tracing::warn!(%error, "old contents kept for undo couldn't be let go");
+        }
+        drop(engine);
+        tokio::time::sleep(BETWEEN_LOOKS).await;
     }
 }
 

@@ -217,6 +217,12 @@ impl Blobs {
         }
     }
 
+    /// The size of the file of this name.
+    pub(crate) fn size(&self, digest: &Digest) -> Option<u64> {
+        let (_, path) = self.path(digest);
+        fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file).map(|found| found.len())
+    }
+
     /// Is it kept, or about to be? A file of another size is damaged and written again.
     fn has(&self, digest: &Digest, bytes: u64) -> bool {
         self.refer(digest);

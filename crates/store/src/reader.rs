@@ -180,6 +180,13 @@ impl Reader {
         }
     }
 
+    /// Bytes that a blob takes in the data folder; none where there is no such blob.
+    #[must_use]
+    pub fn blob_bytes(&self, digest: &Digest) -> u64 {
+        let row = || self.with(|connection| attached::size(connection, digest).map_err(ReadError::sql(BLOB)));
+        self.inside.blobs.size(digest).or_else(|| row().ok().flatten()).unwrap_or(0)
+    }
+
     /// Can this blob be had? Its content isn't compared.
     ///
     /// # Errors

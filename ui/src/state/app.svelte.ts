@@ -16,9 +16,10 @@ import { Providers } from './providers.svelte';
 import { Queue, type Review } from './queue.svelte';
 import { SessionList } from './sessions.svelte';
 import { SettingsState } from './settings.svelte';
+import { Keeping } from './storage.svelte';
 import { Undoing } from './undoing.svelte';
 
-export type SettingsPage = 'models' | 'permissions' | 'look';
+export type SettingsPage = 'models' | 'permissions' | 'storage' | 'look';
 export type Place =
   | { view: 'welcome' }
   | { view: 'session'; id: string }
@@ -30,6 +31,7 @@ export class App {
   readonly sessions = new SessionList();
   readonly providers: Providers;
   readonly permissions: Permissions;
+  readonly storage: Keeping;
   readonly drafts: Drafts;
   readonly queue: Queue;
   info: AppInfo | null = $state.raw(null);
@@ -53,6 +55,7 @@ export class App {
     this.settings = new SettingsState(backend, preferred);
     this.providers = new Providers(backend);
     this.permissions = new Permissions(backend);
+    this.storage = new Keeping(backend);
     this.drafts = new Drafts(storage);
     this.queue = new Queue(backend);
   }

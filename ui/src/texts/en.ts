@@ -8,6 +8,7 @@ import { changes, undo } from './en.changes';
 import { composer, waiting } from './en.composer';
 import { erase, eraseFailures } from './en.erase';
 import { offers, permissions } from './en.permissions';
+import { storage } from './en.storage';
 import { queue } from './en.queue';
 import { rules } from './en.rules';
 
@@ -396,6 +397,7 @@ export const en = {
   offers,
   permissions,
   rules,
+  storage,
   settings: {
     title: 'Settings',
     back: 'Back',

@@ -9,6 +9,7 @@ import { changes, undo } from './zh.changes';
 import { composer, waiting } from './zh.composer';
 import { erase, eraseFailures } from './zh.erase';
 import { offers, permissions } from './zh.permissions';
+import { storage } from './zh.storage';
 import { queue } from './zh.queue';
 import { rules } from './zh.rules';
 
@@ -384,6 +385,7 @@ export const zh: Texts = {
   offers,
   permissions,
   rules,
+  storage,
   settings: {
     title: '设置',
     back: '返回',

@@ -262,6 +262,7 @@ impl Fold {
             | Fact::SecretPrinted(_)
             | Fact::GrantGiven(_)
             | Fact::GrantRevoked(_)
+            | Fact::RevisionThinned(_)
             | Fact::LateIgnored(_) => {}
         }
     }

@@ -4,7 +4,7 @@
 //! as opaque ids. Commands that append say the sequence number they were recorded at and are idempotent by `command`.
 
 use super::permission::{Permissions, RuleAbout, RuleWord, Tried, WhatIf};
-use super::storage::{ErasePreview, EraseWhy, ErasedView};
+use super::storage::{ErasePreview, EraseWhy, ErasedView, StorageView};
 use super::store::{
     AppInfo, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings,
 };
@@ -245,6 +245,15 @@ pub enum Command {
         /// Why.
         why: EraseWhy,
     },
+    /// What is kept for undo. Reply: `storage`.
+    Storage,
+    /// Choose the limit of what is kept for undo: 1, 5, 10 or 50. Reply: `storage`.
+    SetUndoLimit {
+        /// In gigabytes.
+        gigabytes: u32,
+    },
+    /// Let go of old contents now, by the rule. Reply: `storage`.
+    ThinNow,
     /// Providers and their models. Reply: `providers`.
     Providers,
     /// Store a key in the system's keychain. Reply: `providers`.
@@ -330,6 +339,8 @@ pub enum Reply {
     ErasePreview(ErasePreview),
     /// What was erased.
     Erased(ErasedView),
+    /// What is kept for undo.
+    Storage(StorageView),
     /// Providers.
     Providers(Vec<Provider>),
     /// Settings.

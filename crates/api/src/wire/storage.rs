@@ -1,4 +1,4 @@
-//! Erasing words from the record, as a client sees it.
+//! Erasing words from the record, and what is kept for undo, as a client sees them.
 //!
 //! A place is named by what the view calls it: an entry's key, a call's id, or an event's number. Invariant: the words to
 //! erase go in through here and come out nowhere.
@@ -61,4 +61,21 @@ pub struct ErasedView {
     pub copies: u64,
     /// May old bytes still be on the disk? The next start of Daybook tries again.
     pub unfinished: bool,
+}
+
+/// What is kept for undo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct StorageView {
+    /// Bytes of contents that are kept for undo only.
+    #[ts(type = "number")]
+    pub bytes: u64,
+    /// The limit: 1, 5, 10 or 50.
+    pub limit_gigabytes: u32,
+    /// When the oldest turn began that can still be undone, UTC ms; null where there is none.
+    #[ts(type = "number | null")]
+    pub since: Option<u64>,
+    /// Turns that can't be undone any more.
+    #[ts(type = "number")]
+    pub thinned: u64,
 }

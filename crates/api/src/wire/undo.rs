@@ -49,6 +49,9 @@ pub struct TurnChanges {
     pub undone: bool,
     /// What isn't known about them: `untold` (there may be more) or `mixed` (some may be somebody else's).
     pub doubt: Option<String>,
+    /// Since when they can't be undone any more, UTC ms, because contents from before were let go; null where they can.
+    #[ts(type = "number | null")]
+    pub thinned: Option<u64>,
 }
 
 /// Whose changes are taken back.

@@ -213,6 +213,8 @@ catalogue! {
     RevisionCalledOff = "revision/called_off" v 1;
     /// Changes were taken back, and what was left alone.
     RevisionRestored = "revision/restored" v 1;
+    /// Contents that were kept for undo only were let go: which turns can't be undone any more.
+    RevisionThinned = "revision/thinned" v 1;
     /// The person allowed something for the rest of the session.
     GrantGiven = "grant/given" v 1;
     /// The person took such a permission back.

@@ -167,6 +167,20 @@ pub struct KeptBack {
     pub now: Option<Entry>,
 }
 
+/// `revision/thinned`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RevisionThinned {
+    /// Turns whose contents from before went: they can't be undone any more.
+    pub turns: Vec<TurnId>,
+    /// Returns that can't be undone any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restores: Vec<RevisionId>,
+    /// How many contents went.
+    pub contents: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
 /// `grant/given`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrantGiven {

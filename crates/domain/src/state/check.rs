@@ -95,7 +95,7 @@ pub(super) fn check(state: &State, draft: &Draft) -> Verdict {
         Fact::QuestionAsked(e) => question_asked(state, e),
         Fact::QuestionAnswered(e) => question_answered(state, e),
         Fact::PlanReplaced(e) => plan_replaced(state, e),
-        Fact::RevisionRestoring(_) => restoring(state),
+        Fact::RevisionRestoring(_) | Fact::RevisionThinned(_) => restoring(state),
         Fact::RevisionCalledOff(e) => {
             let open = state.restoring.as_ref().filter(|open| open.revision == e.revision);
             require(open.is_some(), "revision/open", || format!("{} isn't being restored", e.revision))?;

@@ -52,7 +52,7 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         }),
         Fact::AttemptEnd(e) => attempt_end(state, e),
         Fact::AssistantDelta(_) | Fact::ToolOutput(_) | Fact::CredentialUsed(_) => {}
-        Fact::LateIgnored(_) | Fact::NoticeRaised(_) => {}
+        Fact::LateIgnored(_) | Fact::NoticeRaised(_) | Fact::RevisionThinned(_) => {}
         Fact::AssistantAccepted(e) => with_step(state, |step| accepted(step, e)),
         Fact::ToolCall(e) => tool_call(state, e),
         Fact::ToolDecision(e) => with_call(state, &e.call, |call| {

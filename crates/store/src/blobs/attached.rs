@@ -94,6 +94,12 @@ pub(crate) fn read(from: &Connection, digest: &Digest) -> rusqlite::Result<Optio
     one(from, "SELECT bytes FROM blobs WHERE digest = ?1", digest)
 }
 
+/// The size of a row's content.
+pub(crate) fn size(from: &Connection, digest: &Digest) -> rusqlite::Result<Option<u64>> {
+    one(from, "SELECT length(bytes) FROM blobs WHERE digest = ?1", digest)
+        .map(|size: Option<i64>| size.map(nat))
+}
+
 /// Is there a row of this name?
 pub(crate) fn holds(from: &Connection, digest: &Digest) -> rusqlite::Result<bool> {
     one(from, "SELECT 1 FROM blobs WHERE digest = ?1", digest).map(|found: Option<i64>| found.is_some())

@@ -6,7 +6,7 @@ use super::changes::{ReadError, read};
 use super::tree::Node;
 use crate::blob::BlobSink;
 use domain::digest::Digest;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Every tree and every content of these revisions.
 ///
@@ -21,6 +21,32 @@ pub fn reachable(blobs: &dyn BlobSink, trees: &[Digest]) -> Result<BTreeSet<Dige
         for (_, node) in read(blobs, Some(tree))?.entries {
             match node {
                 Node::File { content, .. } => drop(found.insert(content)),
+                Node::Folder { tree, .. } => todo.push(tree),
+                Node::Link { .. } | Node::LeftOut { .. } => {}
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Every tree and content of this revision that isn't known yet; all of them are known then.
+///
+/// # Errors
+/// When a tree is missing or damaged; what was found until then counts as known.
+pub fn reach_new(
+    blobs: &dyn BlobSink,
+    tree: Digest,
+    known: &mut HashSet<Digest>,
+) -> Result<Vec<Digest>, ReadError> {
+    let (mut found, mut todo) = (Vec::new(), vec![tree]);
+    while let Some(tree) = todo.pop() {
+        if !known.insert(tree) {
+            continue;
+        }
+        found.push(tree);
+        for (_, node) in read(blobs, Some(tree))?.entries {
+            match node {
+                Node::File { content, .. } => found.extend(known.insert(content).then_some(content)),
                 Node::Folder { tree, .. } => todo.push(tree),
                 Node::Link { .. } | Node::LeftOut { .. } => {}
             }

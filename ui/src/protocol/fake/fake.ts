@@ -14,6 +14,7 @@ import type { Reply } from '../generated/Reply';
 import type { SessionSummary } from '../generated/SessionSummary';
 import type { SessionView } from '../generated/SessionView';
 import type { Settings } from '../generated/Settings';
+import type { StorageView } from '../generated/StorageView';
 import type { Topic } from '../generated/Topic';
 import type { AppInfo } from '../generated/AppInfo';
 import { answerAdded } from './added';
@@ -23,6 +24,7 @@ import { answerErasing } from './erasing';
 import { FakeFolder } from './folder';
 import { needsOf } from './needs';
 import { answerProviders } from './services';
+import { answerStorage } from './storing';
 import { answerChanges } from './undoing';
 
 /** What a script may do when something is asked of its session. */
@@ -48,6 +50,8 @@ export interface World {
   views: Map<string, SessionView>;
   /** What sessions changed; one that isn't named changed nothing yet. */
   files: Map<string, FakeFolder>;
+  /** What is kept for undo. */
+  storage: StorageView;
   /** What was allowed for more than one call, newest first. */
   grants: GrantView[];
   own: OwnRule[];
@@ -173,6 +177,10 @@ export class FakeBackend implements Backend {
         const stage = this.#stage(this.#view(command.args.session));
         return answerChanges(stage, command, () => this.#id('rev'), world.now);
       }
+      case 'storage':
+      case 'set_undo_limit':
+      case 'thin_now':
+        return { kind: 'storage', value: answerStorage(world.storage, command) };
       case 'preview_erase':
       case 'erase': {
         const { session } = command.args;

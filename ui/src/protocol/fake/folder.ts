@@ -75,7 +75,8 @@ export class FakeFolder {
         undone: gone.has(file.path),
       }));
       const undone = files.every((file) => file.undone);
-      return { turn, number: n + 1, title, time, files, undone, doubt: this.doubts.get(turn) ?? null };
+      const doubt = this.doubts.get(turn) ?? null;
+      return { turn, number: n + 1, title, time, files, undone, doubt, thinned: null };
     });
     return {
       files: this.#files({ kind: 'session' }),

@@ -1,4 +1,5 @@
 // The stand-in's world: a few folders and sessions in every state the page can show.
+import { someStorage } from './storing';
 import type { Entry } from '../generated/Entry';
 import type { Folder } from '../generated/Folder';
 import type { GrantView } from '../generated/GrantView';
@@ -100,6 +101,7 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
     providers: services(),
     summaries: summaries(w, folders, now),
     views: new Map(views.map((view) => [view.id, view])),
+    storage: someStorage(now - 40 * 86_400_000),
     grants: grantsOf(w, folders, now),
     own: ownOf(folders, now),
     files: new Map(

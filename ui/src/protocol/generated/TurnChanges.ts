@@ -32,4 +32,4 @@ undone: boolean,
 /**
  * What isn't known about them: `untold` (there may be more) or `mixed` (some may be somebody else's).
  */
-doubt: string | null, };
+doubt: string | null, thinned: number | null, };

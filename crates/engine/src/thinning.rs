@@ -1,0 +1,259 @@
+//! Thinning: letting go of contents that are kept for undo only, oldest turns first, by a rule that is shown.
+//!
+//! The **rule**: everything of the last 30 days stays, and of each session's last turn; beyond the limit, the contents of
+//! older turns go, oldest first, until the rest fits. Their effects stay on record. Invariants: a content that anything
+//! younger, a request or another event names is never let go; it is on record before it goes; nothing is let go while it
+//! can't be known what is needed.
+
+use crate::actor::CommandFailure;
+use crate::blobs::ReadBlobs;
+use crate::ledger::effects;
+use domain::digest::Digest;
+use domain::event::{Changed, Draft, Fact, Recorded, RevisionThinned};
+use domain::ids::{RevisionId, SessionId, TurnId};
+use std::collections::{BTreeMap, HashSet};
+use store::{Append, Gone, Reader, Removal};
+use tools::revision::reach_new;
+
+/// How long everything is kept, whatever it takes.
+pub const KEPT_DAYS: u64 = 30;
+/// A day, in milliseconds.
+pub const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
+/// Bytes of contents kept for undo beyond which old ones go, until the person chooses another limit.
+pub const USUAL_LIMIT_BYTES: u64 = 10 << 30;
+/// The limit's name among the settings.
+pub const LIMIT: &str = "storage/undo_limit_bytes";
+/// When it was last looked at, among the settings.
+pub const LOOKED: &str = "storage/thinned_at";
+/// Events read at once.
+const PAGE: usize = 500;
+
+/// What is kept for undo.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Bytes of contents that are kept for undo only.
+    pub bytes: u64,
+    /// The limit.
+    pub limit_bytes: u64,
+    /// When the oldest turn began that can still be undone, UTC ms.
+    pub since: Option<u64>,
+    /// Turns whose contents went.
+    pub thinned: u64,
+}
+
+/// What thinning did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Thinned {
+    /// Turns and returns whose contents went.
+    pub turns: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Something that can be undone, with the contents that takes.
+#[derive(Debug)]
+struct Unit {
+    session: SessionId,
+    what: What,
+    time: u64,
+    trees: Vec<Digest>,
+    contents: Vec<Digest>,
+    /// Does it stay whatever the limit?
+    stays: bool,
+    /// What only it, and what is older, needs; known after weighing.
+    own: Vec<Digest>,
+    bytes: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    Turn(TurnId),
+    Restore(RevisionId),
+}
+
+/// Everything that can be undone, in the order of time.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    units: Vec<Unit>,
+    /// What events name for other reasons than undo.
+    named: HashSet<Digest>,
+    thinned: u64,
+}
+
+impl Survey {
+    /// Reads every session's record and weighs what it keeps. Blocks.
+    pub(crate) fn of(reader: &Reader, now: u64) -> Result<Self, CommandFailure> {
+        let mut survey = Self::default();
+        for row in reader.sessions().map_err(|error| unreadable(&error))? {
+            survey.session(reader, &row.session, now)?;
+        }
+        survey.units.sort_by(|a, b| (a.time, &a.session, &a.what).cmp(&(b.time, &b.session, &b.what)));
+        survey.weigh(reader)?;
+        Ok(survey)
+    }
+
+    pub(crate) fn kept(&self, limit_bytes: u64) -> Kept {
+        let bytes = self.units.iter().map(|unit| unit.bytes).sum();
+        Kept { bytes, limit_bytes, since: self.units.first().map(|unit| unit.time), thinned: self.thinned }
+    }
+
+    /// What goes of each session so that the rest fits.
+    pub(crate) fn over(&self, limit_bytes: u64) -> BTreeMap<SessionId, (RevisionThinned, Vec<Digest>)> {
+        let mut kept: u64 = self.units.iter().map(|unit| unit.bytes).sum();
+        let mut going: BTreeMap<SessionId, (RevisionThinned, Vec<Digest>)> = BTreeMap::new();
+        for unit in self.units.iter().filter(|unit| !unit.stays) {
+            if kept <= limit_bytes {
+                break;
+            }
+            kept -= unit.bytes;
+            let (record, blobs) = going.entry(unit.session.clone()).or_default();
+            match &unit.what {
+                What::Turn(turn) => record.turns.push(turn.clone()),
+                What::Restore(revision) => record.restores.push(revision.clone()),
+            }
+            record.contents += unit.own.len() as u64;
+            record.bytes += unit.bytes;
+            blobs.extend(&unit.own);
+        }
+        going
+    }
+
+    fn session(&mut self, reader: &Reader, session: &SessionId, now: u64) -> Result<(), CommandFailure> {
+        let mut units: BTreeMap<What, Unit> = BTreeMap::new();
+        let mut next = 0;
+        loop {
+            let page = reader.events(session, next, PAGE).map_err(|error| unreadable(&error))?;
+            let Some(last) = page.last() else { break };
+            next = last.seq + 1;
+            for event in page {
+                self.event(reader, session, event, &mut units)?;
+            }
+        }
+        let newest = units.values().map(|unit| unit.time).max();
+        for mut unit in units.into_values() {
+            let young = now.saturating_sub(unit.time) < KEPT_DAYS * DAY_MS;
+            unit.stays = young || Some(unit.time) == newest;
+            if !unit.trees.is_empty() || !unit.contents.is_empty() {
+                self.units.push(unit);
+            }
+        }
+        Ok(())
+    }
+
+    fn event(
+        &mut self,
+        reader: &Reader,
+        session: &SessionId,
+        event: Recorded,
+        units: &mut BTreeMap<What, Unit>,
+    ) -> Result<(), CommandFailure> {
+        let (time, turn) = (event.time, event.turn.clone());
+        let text = event.payload.text().cloned();
+        let Some(fact) = event.decode().map_err(|error| unreadable(&error))?.fact else { return Ok(()) };
+        let unit = |what: What| Unit {
+            session: session.clone(),
+            what,
+            time,
+            trees: Vec::new(),
+            contents: Vec::new(),
+            stays: false,
+            own: Vec::new(),
+            bytes: 0,
+        };
+        let of_turn = turn.map(What::Turn);
+        match fact {
+            Fact::TurnStart(e) => drop(units.insert(What::Turn(e.turn.clone()), unit(What::Turn(e.turn)))),
+            Fact::ToolStart(e) => {
+                if let Some(unit) = of_turn.and_then(|turn| units.get_mut(&turn)) {
+                    unit.trees.extend(e.tree);
+                }
+            }
+            Fact::ToolResult(e) => {
+                self.named.extend(e.kept.values());
+                self.changed(reader, &e.changed, of_turn.and_then(|turn| units.get_mut(&turn)))?;
+            }
+            Fact::ToolCancelled(e) => {
+                self.changed(reader, &e.changed, of_turn.and_then(|turn| units.get_mut(&turn)))?;
+            }
+            Fact::ToolOutcomeUnknown(e) => {
+                self.changed(reader, &e.changed, of_turn.and_then(|turn| units.get_mut(&turn)))?;
+            }
+            Fact::RevisionRestored(e) => {
+                let what = What::Restore(e.revision.clone());
+                let unit = units.entry(what.clone()).or_insert_with(|| unit(what));
+                self.changed(reader, &e.changed, Some(unit))?;
+            }
+            Fact::RevisionThinned(e) => {
+                self.thinned += e.turns.len() as u64;
+                e.turns.into_iter().for_each(|turn| drop(units.remove(&What::Turn(turn))));
+                e.restores.into_iter().for_each(|one| drop(units.remove(&What::Restore(one))));
+            }
+            Fact::RecordErased(_) => {}
+            // What a card was made from is only compared, what it proposed is shown.
+            Fact::ApprovalRequested(e) => self.named.extend(e.facts.proposed),
+            // Whatever else names a content needs it, fields of later versions too.
+            _ => self.named.extend(
+                text.iter().flat_map(|text| text.split('"')).filter_map(|one| one.parse::<Digest>().ok()),
+            ),
+        }
+        Ok(())
+    }
+
+    fn changed(
+        &mut self,
+        reader: &Reader,
+        changed: &Changed,
+        unit: Option<&mut Unit>,
+    ) -> Result<(), CommandFailure> {
+        self.named.extend(changed.all.as_ref().map(|all| all.list));
+        let Some(unit) = unit else { return Ok(()) };
+        for effect in effects(changed, reader).map_err(|error| unreadable(&error))? {
+            unit.contents.extend(effect.content_before());
+            unit.contents.extend(effect.content_after());
+        }
+        Ok(())
+    }
+
+    /// Gives each unit what it alone, and what is older, needs: what stays first, then from the newest to the oldest.
+    fn weigh(&mut self, reader: &Reader) -> Result<(), CommandFailure> {
+        let mut needed: HashSet<Digest> = std::mem::take(&mut self.named);
+        let (stay, go): (Vec<&mut Unit>, Vec<&mut Unit>) =
+            self.units.iter_mut().rev().partition(|unit| unit.stays);
+        for unit in stay.into_iter().chain(go) {
+            for tree in &unit.trees {
+                let reached = reach_new(&ReadBlobs(reader), *tree, &mut needed);
+                match reached {
+                    Ok(new) => unit.own.extend(new),
+                    // What can't be read of a turn that may go keeps nothing; of one that stays, it may need anything.
+                    Err(error) if unit.stays => return Err(unreadable(&error)),
+                    Err(_) => {}
+                }
+            }
+            let contents = std::mem::take(&mut unit.contents);
+            unit.own.extend(contents.into_iter().filter(|content| needed.insert(*content)));
+            unit.bytes = unit.own.iter().map(|one| reader.blob_bytes(one)).sum();
+        }
+        Ok(())
+    }
+}
+
+/// What is taken out of a session.
+pub(crate) fn removal(
+    session: &SessionId,
+    read_to: u64,
+    record: RevisionThinned,
+    blobs: Vec<Digest>,
+) -> Removal {
+    let append = Append { session: session.clone(), expected_seq: read_to, drafts: vec![Draft::new(record)] };
+    Removal { append, payloads: Vec::new(), blobs, why: Gone::Thinned }
+}
+
+/// The limit that the person chose.
+pub(crate) fn limit(reader: &Reader) -> Result<u64, CommandFailure> {
+    let chosen = reader.setting(LIMIT).map_err(|error| unreadable(&error))?;
+    Ok(chosen.and_then(|text| text.parse().ok()).unwrap_or(USUAL_LIMIT_BYTES))
+}
+
+fn unreadable(error: &dyn std::fmt::Display) -> CommandFailure {
+    CommandFailure::Unreadable(error.to_string())
+}

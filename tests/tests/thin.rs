@@ -1,0 +1,140 @@
+//! Contents kept for undo are let go by the rule: old, beyond the limit, oldest first; and what went says so.
+
+use crate::play::{Play, script, text, write};
+use domain::digest::Digest;
+use domain::event::{Fact, RestoreOf, RestoreScope};
+use domain::ids::TurnId;
+use engine::thinning::{DAY_MS, KEPT_DAYS};
+use engine::{CommandFailure, Thinned};
+use store::{BlobError, Gone, Point};
+use tests::{DieAt, Rig};
+
+/// Each turn writes this much over one file, so each keeps what stood there before.
+const BYTES: usize = 200_000;
+
+fn content(n: usize) -> String {
+    format!("{n} ").repeat(BYTES / 2)
+}
+
+/// Four turns, one a day, the last today.
+async fn played() -> Play {
+    let answers: Vec<String> = (1..=4).flat_map(|n| [write("big.txt", &content(n)), text("Done.")]).collect();
+    let rig = Rig::new(&script(&answers.iter().map(String::as_str).collect::<Vec<_>>()));
+    std::fs::write(rig.folder().join("big.txt"), content(0)).expect("writes");
+    let play = Play::on(rig).await;
+    for _ in 0..4 {
+        play.through("Write it anew.").await;
+        play.rig.world.pass(DAY_MS);
+    }
+    play
+}
+
+/// Another process: what the one before has kept itself is let go only after its end.
+async fn later(play: Play, days: u64) -> Play {
+    play.rig.world.pass(days * DAY_MS);
+    play.restart().await
+}
+
+fn turns(play: &Play) -> Vec<TurnId> {
+    let begun = play.facts().into_iter().filter_map(|fact| match fact {
+        Fact::TurnStart(turn) => Some(turn.turn),
+        _ => None,
+    });
+    begun.collect()
+}
+
+fn thinned(play: &Play) -> Vec<TurnId> {
+    let went = play.facts().into_iter().filter_map(|fact| match fact {
+        Fact::RevisionThinned(thinned) => Some(thinned.turns),
+        _ => None,
+    });
+    went.flatten().collect()
+}
+
+async fn undo(play: &Play, turn: &TurnId) -> Result<(), CommandFailure> {
+    let scope = RestoreScope { of: RestoreOf::Turn { turn: turn.clone() }, paths: Vec::new() };
+    play.process.engine.restore(&play.session, scope, Vec::new()).await.map(drop)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_young_or_fits_stays() {
+    let play = later(played().await, 1).await;
+    let engine = &play.process.engine;
+    engine.set_undo_limit(1).expect("saved");
+    assert_eq!(engine.thin().await, Ok(Thinned::default()), "all of it is young");
+    let play = later(play, KEPT_DAYS).await;
+    let engine = &play.process.engine;
+    engine.set_undo_limit(1 << 30).expect("saved");
+    assert_eq!(engine.thin().await, Ok(Thinned::default()), "all of it fits");
+    let kept = engine.kept_for_undo().expect("readable");
+    assert!(kept.bytes > 4 * BYTES as u64 && kept.thinned == 0 && kept.since.is_some(), "{kept:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_oldest_go_first_until_the_rest_fits_and_the_last_turn_stays() {
+    let play = later(played().await, KEPT_DAYS).await;
+    let (engine, all) = (&play.process.engine, turns(&play));
+    let before = engine.kept_for_undo().expect("readable");
+    // Room for all but one content.
+    engine.set_undo_limit(before.bytes - 1).expect("saved");
+    let went = engine.thin().await.expect("thins");
+    assert_eq!((went.turns, thinned(&play)), (1, all[..1].to_vec()));
+    let after = engine.kept_for_undo().expect("readable");
+    assert_eq!((after.bytes, after.thinned), (before.bytes - went.bytes, 1));
+    assert!(after.since > before.since);
+    engine.set_undo_limit(1).expect("saved");
+    engine.thin().await.expect("thins");
+    assert_eq!(thinned(&play), all[..3].to_vec(), "never the last");
+    play.clean();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_undo_that_is_not_possible_any_more_is_refused_whole_and_others_work() {
+    let play = later(played().await, KEPT_DAYS).await;
+    let (engine, all) = (&play.process.engine, turns(&play));
+    engine.set_undo_limit(1).expect("saved");
+    engine.thin().await.expect("thins");
+    let gone = engine.store().blob(&Digest::of(content(0).as_bytes()));
+    assert!(matches!(gone, Err(BlobError::Gone { why: Gone::Thinned, .. })), "{gone:?}");
+    for refused in [undo(&play, &all[0]).await, undo(&play, &all[1]).await] {
+        let Err(CommandFailure::Refused(error)) = refused else { panic!("{refused:?}") };
+        assert_eq!(error.code, "content/thinned");
+    }
+    assert_eq!(play.rig.file("big.txt"), content(4), "nothing was half done");
+    undo(&play, &all[3]).await.expect("the last turn's contents stay");
+    play.until(|state| state.restoring.is_none()).await;
+    assert_eq!(play.rig.file("big.txt"), content(3));
+    play.clean();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thinning_that_was_killed_is_finished_or_never_began() {
+    for point in [Point::BeforeCommit, Point::AfterCommit] {
+        let play = later(played().await, KEPT_DAYS).await;
+        let first = Digest::of(content(0).as_bytes());
+        play.process.engine.set_undo_limit(1).expect("saved");
+        let Play { rig, process, session } = play;
+        drop(process);
+        let process = rig.start(DieAt::append(0, point));
+        assert!(process.engine.thin().await.is_err(), "{point:?}");
+        drop(process);
+        let process = std::sync::Arc::new(rig.start(DieAt::never()));
+        let play = Play { rig, process, session };
+        let found = play.process.engine.store().blob(&first);
+        match point {
+            Point::AfterCommit => assert!(matches!(found, Err(BlobError::Gone { .. })), "{found:?}"),
+            Point::BeforeBegin | Point::BeforeCommit => assert!(found.is_ok(), "{found:?}"),
+        }
+        play.clean();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_is_looked_at_once_a_day() {
+    let play = later(played().await, KEPT_DAYS).await;
+    let engine = &play.process.engine;
+    engine.set_undo_limit(1).expect("saved");
+    assert_eq!(engine.thin_daily().await.expect("thins").turns, 3);
+    play.rig.world.pass(DAY_MS / 2);
+    assert_eq!(engine.thin_daily().await, Ok(Thinned::default()));
+}

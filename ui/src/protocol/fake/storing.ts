@@ -1,0 +1,20 @@
+// What is kept for undo in the stand-in: letting go brings it under the limit.
+import type { Command } from '../generated/Command';
+import type { StorageView } from '../generated/StorageView';
+
+type Asked = Extract<Command, { name: 'storage' | 'set_undo_limit' | 'thin_now' }>;
+
+/** What a world keeps that nobody says anything about. */
+export function someStorage(since: number): StorageView {
+  return { bytes: 3.4 * 1024 ** 3, limit_gigabytes: 10, since, thinned: 0 };
+}
+
+export function answerStorage(storage: StorageView, command: Asked): StorageView {
+  if (command.name === 'set_undo_limit') storage.limit_gigabytes = command.args.gigabytes;
+  const most = storage.limit_gigabytes * 1024 ** 3;
+  if (command.name === 'thin_now' && storage.bytes > most) {
+    storage.bytes = most;
+    storage.thinned += 4;
+  }
+  return storage;
+}
