@@ -169,7 +169,9 @@ impl Survey {
                 }
             }
             Fact::ToolResult(e) => {
-                self.named.extend(e.kept.values());
+                // A result's blobs are what it says and what it changed; the latter is for undo only.
+                let changed = contents(&e.changed, reader)?;
+                self.named.extend(e.kept.values().filter(|one| !changed.contains(one)));
                 self.changed(reader, &e.changed, of_turn.and_then(|turn| units.get_mut(&turn)))?;
             }
             Fact::ToolCancelled(e) => {
@@ -189,8 +191,12 @@ impl Survey {
                 e.restores.into_iter().for_each(|one| drop(units.remove(&What::Restore(one))));
             }
             Fact::RecordErased(_) => {}
-            // What a card was made from is only compared, what it proposed is shown.
-            Fact::ApprovalRequested(e) => self.named.extend(e.facts.proposed),
+            // What a card was made from is only compared; what it proposed is shown for as long as its turn can be undone.
+            Fact::ApprovalRequested(e) => {
+                if let Some(unit) = of_turn.and_then(|turn| units.get_mut(&turn)) {
+                    unit.contents.extend(e.facts.proposed);
+                }
+            }
             // Whatever else names a content needs it, fields of later versions too.
             _ => self.named.extend(
                 text.iter().flat_map(|text| text.split('"')).filter_map(|one| one.parse::<Digest>().ok()),
@@ -206,10 +212,8 @@ impl Survey {
         unit: Option<&mut Unit>,
     ) -> Result<(), CommandFailure> {
         self.named.extend(changed.all.as_ref().map(|all| all.list));
-        let Some(unit) = unit else { return Ok(()) };
-        for effect in effects(changed, reader).map_err(|error| unreadable(&error))? {
-            unit.contents.extend(effect.content_before());
-            unit.contents.extend(effect.content_after());
+        if let Some(unit) = unit {
+            unit.contents.extend(contents(changed, reader)?);
         }
         Ok(())
     }
@@ -235,6 +239,16 @@ impl Survey {
         }
         Ok(())
     }
+}
+
+/// What stood and what stands at the paths of a change.
+fn contents(changed: &Changed, reader: &Reader) -> Result<Vec<Digest>, CommandFailure> {
+    let effects = effects(changed, reader).map_err(|error| unreadable(&error))?;
+    Ok(effects
+        .iter()
+        .flat_map(|effect| [effect.content_before(), effect.content_after()])
+        .flatten()
+        .collect())
 }
 
 /// What is taken out of a session.
