@@ -148,12 +148,14 @@ impl Rebuilt<'_> {
                 let segment = dialect.segment(&messages);
                 let expected: Vec<Digest> =
                     if segment.is_empty() { Vec::new() } else { vec![Digest::of(&segment)] };
-                match expected == prepared.added {
-                    true => verdict.encoded_again += 1,
-                    false if !added.whole => verdict.erased_requests += 1,
-                    false => {
-                        find(verdict, seq, "encoding the history again gives other bytes than were sent")
-                    }
+                let same = expected == prepared.added;
+                if !same && !added.whole {
+                    verdict.erased_requests += 1;
+                    return;
+                }
+                verdict.encoded_again += 1;
+                if !same {
+                    find(verdict, seq, "encoding the history again gives other bytes than were sent");
                 }
             }
             Err(error) => find(verdict, seq, error.to_string()),

@@ -282,7 +282,11 @@ text: string | null,
 /**
  * Why.
  */
-why: EraseWhy, } } | { "name": "storage" } | { "name": "set_undo_limit", "args": { gigabytes: number, } } | { "name": "thin_now" } | { "name": "providers" } | { "name": "set_key", "args": { 
+why: EraseWhy, } } | { "name": "storage" } | { "name": "set_undo_limit", "args": { 
+/**
+ * In gigabytes.
+ */
+gigabytes: number, } } | { "name": "thin_now" } | { "name": "providers" } | { "name": "set_key", "args": { 
 /**
  * The provider.
  */

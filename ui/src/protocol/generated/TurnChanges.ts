@@ -32,4 +32,8 @@ undone: boolean,
 /**
  * What isn't known about them: `untold` (there may be more) or `mixed` (some may be somebody else's).
  */
-doubt: string | null, thinned: number | null, };
+doubt: string | null, 
+/**
+ * Since when they can't be undone any more, UTC ms, because contents from before were let go; null where they can.
+ */
+thinned: number | null, };
