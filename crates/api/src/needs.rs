@@ -32,7 +32,11 @@ pub(crate) fn of(inside: &Inside, session: &SessionId, told: &[Need]) -> Vec<Nee
             return told.to_vec();
         }
     };
-    let known = |need: &show::Need| told.iter().find(|one| one.id == need.id && one.since == need.since);
+    // Words of a call whose outcome isn't known may be erased while it waits; a request's can't.
+    let known = |need: &show::Need| {
+        let same = |one: &&Need| one.id == need.id && one.since == need.since;
+        told.iter().find(|one| same(one) && !matches!(one.what, NeedWhat::Outcome { .. }))
+    };
     listed
         .into_iter()
         .take(MOST)

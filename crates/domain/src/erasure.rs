@@ -104,7 +104,8 @@ impl Words {
 
     fn string(&self, literal: &str, depth: usize) -> String {
         let Ok(text) = serde_json::from_str::<String>(literal) else { return literal.to_owned() };
-        if is_name(&text) {
+        // A key may look like one: then its own words say that it goes.
+        if is_name(&text) && !self.forms.contains(&text) {
             return literal.to_owned();
         }
         let left = self.text(&text, depth);

@@ -200,17 +200,23 @@ impl Engine {
     /// # Errors
     /// When a record can't be read, or what is needed can't be known; nothing was let go then.
     pub async fn thin(&self) -> Result<Thinned, CommandFailure> {
+        if self.is_busy() {
+            return Ok(Thinned::default());
+        }
+        // From here on a revision keeps what it needs itself, so that nothing it names can go.
+        self.shared.folders.forget_contents(&self.shared.ports.private);
         let shared = Arc::clone(&self.shared);
-        let going = blocking(move || {
-            let limit = thinning::limit(&shared.store)?;
-            Ok(thinning::Survey::of(&shared.store, shared.ports.clock.now_ms())?.over(limit))
-        });
+        let survey =
+            blocking(move || thinning::Survey::of(&shared.store, shared.ports.clock.now_ms())).await?;
+        let going = survey.over(thinning::limit(&self.shared.store)?);
         let mut done = Thinned::default();
-        for (session, (record, blobs)) in going.await? {
+        for (session, (record, blobs)) in going {
             let (turns, bytes) = (record.turns.len() + record.restores.len(), record.bytes);
-            let read_to =
-                self.state(&session).map_err(|error| CommandFailure::Unreadable(error.to_string()))?.next_seq;
-            self.shared.folders.forget_contents(&self.shared.ports.private);
+            // Somebody began to work meanwhile: what is needed isn't known any more.
+            if self.is_busy() {
+                return Ok(done);
+            }
+            let read_to = survey.read_to.get(&session).copied().unwrap_or_default();
             let removed =
                 self.post_removal(&session, thinning::removal(&session, read_to, record, blobs)).await;
             self.shared.folders.forget_contents(&self.shared.ports.private);

@@ -116,13 +116,10 @@ fn words(events: &[Recorded], erase: &Erase) -> Result<(String, Vec<String>), Co
         all.extend(lines.map(str::to_owned));
     }
     // The session's name is the beginning of its first message, cut.
-    let titles = events.iter().filter(|event| event.kind == "session/renamed" && erase.text.is_none());
+    let titles = events.iter().filter(|event| event.kind == "session/renamed");
     for title in titles.filter_map(|event| event.clone().decode().ok()) {
         if let Some(Fact::SessionRenamed(named)) = title.fact {
-            let begins = named.title.trim_end_matches('…').trim();
-            if begins.chars().count() >= LEAST_CHARS && wanted.contains(begins) {
-                all.push(begins.to_owned());
-            }
+            all.extend(cut_off(&named.title, wanted));
         }
     }
     let forms: Vec<String> = all.iter().flat_map(|one| forms(one)).collect();
@@ -130,6 +127,14 @@ fn words(events: &[Recorded], erase: &Erase) -> Result<(String, Vec<String>), Co
         return refused("erase/mark", "these words are part of what stands where words were erased");
     }
     Ok((says, forms))
+}
+
+/// The end of a title, where the title was cut within the words: `Use sk-ant-api03-8fK…`.
+fn cut_off(title: &str, wanted: &str) -> Option<String> {
+    let cut = title.strip_suffix('…')?.trim_end();
+    let mut tails = cut.char_indices().map(|(at, _)| &cut[at..]);
+    let tail = tails.find(|tail| wanted.starts_with(tail) && *tail != wanted)?;
+    (tail.chars().count() >= LEAST_CHARS).then(|| tail.to_owned())
 }
 
 /// What an event says in words of its own.

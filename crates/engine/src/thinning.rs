@@ -78,6 +78,8 @@ pub(crate) struct Survey {
     /// What events name for other reasons than undo.
     named: HashSet<Digest>,
     thinned: u64,
+    /// How far each session was read.
+    pub(crate) read_to: BTreeMap<SessionId, u64>,
 }
 
 impl Survey {
@@ -129,10 +131,14 @@ impl Survey {
                 self.event(reader, session, event, &mut units)?;
             }
         }
-        let newest = units.values().map(|unit| unit.time).max();
+        let turns = units.values().filter(|unit| matches!(unit.what, What::Turn(_)));
+        let newest = turns.map(|unit| unit.time).max();
+        let state = reader.state(session).map_err(|error| unreadable(&error))?;
+        let at_work = state.turn.is_some() || state.restoring.is_some();
+        self.read_to.insert(session.clone(), next);
         for mut unit in units.into_values() {
             let young = now.saturating_sub(unit.time) < KEPT_DAYS * DAY_MS;
-            unit.stays = young || Some(unit.time) == newest;
+            unit.stays = young || at_work || newest.is_none_or(|newest| unit.time >= newest);
             if !unit.trees.is_empty() || !unit.contents.is_empty() {
                 self.units.push(unit);
             }

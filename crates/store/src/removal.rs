@@ -61,7 +61,9 @@ impl Writer {
         let removed = self.inside(&mut work, |scope, work| {
             attached::write(scope.connection, &carried, scope.time)
                 .map_err(AppendError::sql("keeping attached content"))?;
-            take_out(scope, &session, &payloads, &blobs, why)
+            let referred = self.blobs().referred();
+            let needed = |digest: &Digest| why == Gone::Thinned && referred.contains(digest);
+            take_out(scope, &session, &payloads, &blobs, why, &needed)
                 .map_err(AppendError::sql("taking something out"))?;
             batch.into_iter().try_for_each(|append| work.take_in(scope, append))
         });
@@ -100,16 +102,17 @@ impl Writer {
                 false => drop(self.change(doing, |connection, _| gone::forget(connection, &digest))?),
             }
         }
+        // Settled before anything that may fail: were they kept again meanwhile, they would go a second time.
+        self.change(doing, |connection, _| {
+            left.iter().try_for_each(|digest| gone::settled(connection, digest))
+        })?;
         let mut copies = 0;
         if !erasing.is_empty() {
             copies = remove_copies(&self.folder().backups(), &erasing)
                 .map_err(|error| trouble(error.to_string()))?;
             self.scrub()?;
         }
-        self.change(doing, |connection, _| {
-            left.iter().try_for_each(|digest| gone::settled(connection, digest))?;
-            connection.execute("DELETE FROM erasing", [])
-        })?;
+        self.change(doing, |connection, _| connection.execute("DELETE FROM erasing", []))?;
         match erasing.is_empty() {
             true => Ok(0),
             false => self.empty_log().map(|()| copies),
@@ -166,6 +169,7 @@ fn take_out(
     payloads: &[(u64, Option<Arc<str>>)],
     blobs: &[Digest],
     why: Gone,
+    needed: &dyn Fn(&Digest) -> bool,
 ) -> rusqlite::Result<()> {
     let to = scope.connection;
     for (seq, left) in payloads {
@@ -175,7 +179,7 @@ fn take_out(
         // A snapshot holds what was said; the state is folded anew from what is left.
         to.execute("DELETE FROM snapshots WHERE session = ?1", [session.as_str()])?;
     }
-    for digest in blobs {
+    for digest in blobs.iter().filter(|digest| !needed(digest)) {
         gone::note(to, digest, why, int(scope.time))?;
         attached::remove(to, digest)?;
     }

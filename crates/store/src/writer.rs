@@ -81,6 +81,7 @@ impl Writer {
                 why: error.to_string(),
             })?;
         }
+        writer.blobs.sweep();
         if let Err(error) = writer.finish_removals() {
             tracing::warn!(%error, "what was taken out isn't gone from the disk yet");
         }

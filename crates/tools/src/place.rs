@@ -5,6 +5,7 @@
 //! the folder is refused by the handle itself, also when it is swapped in between.
 
 use crate::path::{RelPath, is_inside, is_secret};
+use crate::rules::{Layer, hushes, kept_out};
 use crate::tool::failed;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
@@ -23,6 +24,8 @@ pub struct Place {
     base: Option<String>,
     /// Paths that the person's rules are about.
     kept_out: Vec<RelPath>,
+    /// Is reading as a whole what a rule is about?
+    hushed: bool,
 }
 
 /// A path of the model, and where it leads.
@@ -70,7 +73,7 @@ impl Place {
             .filter_map(|one| one.strip_prefix(&path).ok())
             .filter_map(|inside| RelPath::parse(inside.to_str()?).ok())
             .collect();
-        Ok(Self { dir, path, hide, hidden_inside, base: None, kept_out: Vec::new() })
+        Ok(Self { dir, path, hide, hidden_inside, base: None, kept_out: Vec::new(), hushed: false })
     }
 
     /// An added folder: the same, and its paths are said in full.
@@ -95,9 +98,31 @@ impl Place {
     /// The same with paths of the folder that the person's rules are about: walks that begin above leave them out, and
     /// commands that don't name them don't see them. Calls that name one are the policy's to judge.
     #[must_use]
-    pub fn keeping_out(mut self, paths: &[String]) -> Self {
+    pub fn under_rules(mut self, layers: &[Layer]) -> Self {
+        let paths = kept_out(layers);
         self.kept_out = paths.iter().filter_map(|path| RelPath::parse(path).ok()).collect();
+        self.hushed = hushes(layers);
         self
+    }
+
+    /// Where a path leads and how else it is spelled here, where letters of another case stand in the folder.
+    pub(crate) fn spellings(&self, path: &str) -> Vec<String> {
+        let mut found = vec![RelPath::root()];
+        for part in path.split('/') {
+            let deeper = found.iter().flat_map(|above| {
+                let names = self.dir.read_dir(above.as_str()).into_iter().flatten().flatten();
+                let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+                names.filter(|name| name.to_lowercase() == part.to_lowercase()).map(|name| above.join(&name))
+            });
+            found = deeper.collect();
+        }
+        let mut all: Vec<String> =
+            found.iter().filter_map(|path| Some(self.real(path).ok()?.to_string())).collect();
+        all.extend(found.iter().map(ToString::to_string));
+        all.retain(|one| one != path && one != ".");
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// Paths of the folder that the person's rules are about.
@@ -105,9 +130,9 @@ impl Place {
         &self.kept_out
     }
 
-    /// Is a rule of the person about this path?
+    /// Is a rule of the person about reading this path?
     pub(crate) fn keeps_out(&self, path: &str) -> bool {
-        self.kept_out.iter().any(|kept| is_inside(path, kept.as_str()))
+        self.hushed || self.kept_out.iter().any(|kept| is_inside(path, kept.as_str()))
     }
 
     /// Does a walk that began at `start` leave this path out, because a rule is about it?

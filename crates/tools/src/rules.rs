@@ -8,6 +8,7 @@ use crate::command::{
     Denial, Pattern, Reading, denied_by, mentions, mentions_publishing, named, read, summary,
 };
 use crate::path::{RelPath, is_inside};
+use crate::place::Place;
 use crate::policy::{Cage, only_looks, secrets};
 use crate::shell::dialect;
 use domain::call::{Act, Facts};
@@ -164,6 +165,31 @@ pub fn kept_out(layers: &[Layer]) -> Vec<String> {
     paths.collect()
 }
 
+/// Is a rule about all reading? Then a refusal quotes nothing of a file.
+#[must_use]
+pub fn hushes(layers: &[Layer]) -> bool {
+    layers.iter().flat_map(|layer| &layer.rules).any(|rule| matches!(rule.about, None | Some(About::Read)))
+}
+
+/// The same rules with every path as it stands in the folder: through links, and in any case of its letters.
+#[must_use]
+pub fn as_found(layers: &[Layer], place: &Place) -> Vec<Layer> {
+    let found = |rule: &Rule| match &rule.about {
+        Some(About::Path { under }) => place.spellings(under),
+        _ => Vec::new(),
+    };
+    let mut layers = layers.to_vec();
+    for layer in &mut layers {
+        let more = layer.rules.iter().flat_map(|rule| {
+            let named = move |under| Rule { about: Some(About::Path { under }), ..rule.clone() };
+            found(rule).into_iter().map(named)
+        });
+        let more: Vec<Rule> = more.collect();
+        layer.rules.extend(more);
+    }
+    layers
+}
+
 /// Does a rule fit?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Grade {
@@ -213,7 +239,7 @@ impl<'a> Seen<'a> {
             About::Secrets => !secrets(self.facts).is_empty(),
             // A walk that begins above it leaves it out.
             About::Path { under } if act == Act::Read => self.touches(|path| is_inside(path, under)),
-            About::Path { under } => self.touches(|path| crate::path::overlap(path, under)),
+            About::Path { under } => self.touches(|path| is_inside(path, under) || is_inside(under, path)),
             About::Run | About::Online | About::Publish | About::Command { .. } => false,
         })
     }
@@ -238,8 +264,13 @@ impl<'a> Seen<'a> {
             About::Online => Grade::Yes,
             About::Publish if summary(self.reading(), &self.facts.added).publishes => Grade::Yes,
             About::Publish if mentions_publishing(self.reading()) => Grade::Perhaps,
+            // What goes online could send.
+            About::Publish if !self.facts.reach.is_empty() => Grade::Perhaps,
             About::Publish => Grade::No,
-            About::Secrets => Grade::of(!secrets(self.facts).is_empty()),
+            About::Secrets if !secrets(self.facts).is_empty() => Grade::Yes,
+            // They are hidden from it.
+            About::Secrets if looks => Grade::No,
+            About::Secrets => Grade::Perhaps,
             About::Command { words } => match denied_by(self.reading(), &[Pattern::Kind(words.clone())]) {
                 Denial::None => Grade::No,
                 Denial::Perhaps(_) => Grade::Perhaps,

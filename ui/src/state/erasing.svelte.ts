@@ -54,14 +54,19 @@ export class Erasing {
     this.busy = true;
     this.problem = null;
     const args = { ...this.#target(this.place), why: this.why };
+    const words = this.marked || (this.says ?? '');
+    const asked = this.#asked;
     try {
       const done = await ask(this.#backend, { name: 'erase', args }, 'erased');
-      this.#forget(this.marked || (this.says ?? ''));
-      this.done = done;
-      this.says = null;
-      this.marked = '';
+      this.#forget(words);
+      // The sheet may have been closed, or opened at another place, meanwhile.
+      if (asked === this.#asked) {
+        this.done = done;
+        this.says = null;
+        this.marked = '';
+      }
     } catch (thrown) {
-      this.problem = failureOf(thrown);
+      if (asked === this.#asked) this.problem = failureOf(thrown);
     }
     this.busy = false;
   }

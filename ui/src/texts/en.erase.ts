@@ -29,6 +29,7 @@ export const erase = {
   files:
     'Your files. If one still holds the words, a copy that is kept before a later change holds them again.',
   sessions: 'Entries of other sessions.',
+  permissions: 'Commands you allowed for good. Revoke those under Permissions.',
   why: 'Why',
   whys: { secret: 'A key or a password', private: 'Something private', other: 'Something else' },
   confirm: 'Erase for good',

@@ -28,6 +28,7 @@ export const erase: typeof en = {
   service: '模型服务已经收到的内容。如果是密钥或密码，请到那里更换。',
   files: '你的文件。如果某个文件仍含有这些文字，以后改动前保留的副本会再次含有它们。',
   sessions: '其他会话中的内容。',
+  permissions: '你一直允许的命令。请在“权限”页撤回。',
   why: '原因',
   whys: { secret: '密钥或密码', private: '私人内容', other: '其他' },
   confirm: '永久抹去',

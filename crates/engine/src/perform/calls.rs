@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tools::policy::CARRIES;
-use tools::rules::kept_out;
+use tools::rules::as_found;
 use tools::{Approval, BlobSink, Ctx, End, Output, Place, PolicyInput};
 
 /// Most bytes of a structured result kept in its event; the text for the model has bounds of its own.
@@ -137,6 +137,7 @@ fn one(
     let cage = shared.ports.launcher.cage();
     let (in_force, read_secrets) = (shared.in_force(state), read_secrets(state));
     let InForce { grants, layers } = &in_force;
+    let layers = &as_found(layers, &ctx.place);
     let policy = PolicyInput { mode, cage, layers, grants, read_secrets: &read_secrets };
     if let Some(secret) = tools::carried::carried(&surveyed.facts, &ctx.place, &read_secrets) {
         surveyed.facts.words.insert(CARRIES.to_owned(), secret);
@@ -328,7 +329,8 @@ pub(super) fn ctx(
         message: error.to_string(),
         suggestion: Some("Tell the person that the folder can't be opened.".into()),
     })?;
-    let place = place.keeping_out(&kept_out(&shared.in_force(state).layers));
+    let layers = as_found(&shared.in_force(state).layers, &place);
+    let place = place.under_rules(&layers);
     Ok(Ctx {
         place: Arc::new(place),
         added: Arc::new(shared.added(state)),

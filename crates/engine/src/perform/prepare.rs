@@ -2,7 +2,7 @@
 
 use crate::input::{Input, PreparedRequest};
 use crate::ports::Problem;
-use crate::prompt::{Prompt, facts};
+use crate::prompt::{Prompt, RebuildError, facts};
 use crate::shared::Shared;
 use bytes::Bytes;
 use context::{Document, Documents, Environment};
@@ -12,6 +12,7 @@ use domain::ids::{SessionId, StepId};
 use domain::state::{Session, State, Step};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use store::BlobError;
 use tools::{Cage, Place};
 
 /// A session's prompt cache, shared with the operation that fills it.
@@ -50,7 +51,16 @@ async fn build(
         providers::dialect_of(&step.model).map_err(|error| problem("provider/dialect", error.to_string()))?;
     let head_spec = context::head::head(&shared.fragments, shared.tools.specs());
     let head = Bytes::from(dialect.head(&step.model, &head_spec));
-    let opened = reason(state, step, &head, dialect.adapter_version());
+    let mut opened = reason(state, step, &head, dialect.adapter_version());
+    let mut before = None;
+    if let (Some(prefix), None) = (&state.prefix, opened) {
+        match current(shared, id, prefix, cache) {
+            Ok(prompt) => before = Some(prompt),
+            // The same words were erased from another session: what held them here went, too.
+            Err(RebuildError::Part(BlobError::Gone { .. })) => opened = Some(EpochReason::Erased),
+            Err(error) => return Err(problem("store/read", error.to_string())),
+        }
+    }
     let since = match (&state.prefix, opened) {
         (Some(prefix), None) => prefix.last + 1,
         (Some(_) | None, _) => 0,
@@ -72,10 +82,7 @@ async fn build(
     if !segment.is_empty() {
         added.push(attach(&segment)?);
     }
-    let mut prompt = match (&state.prefix, opened) {
-        (Some(prefix), None) => current(shared, id, prefix, cache).map_err(|error| store_trouble(&error))?,
-        (Some(_) | None, _) => Prompt { epoch: 0, head: head.clone(), segments: Vec::new() },
-    };
+    let mut prompt = before.unwrap_or_else(|| Prompt { epoch: 0, head: head.clone(), segments: Vec::new() });
     prompt.epoch = state.prefix.as_ref().map_or(0, |prefix| prefix.epoch) + u32::from(opened.is_some());
     if !segment.is_empty() {
         prompt.segments.push(segment.clone());

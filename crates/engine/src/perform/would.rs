@@ -11,7 +11,7 @@ use domain::state::State;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-use tools::rules::kept_out;
+use tools::rules::{as_found, kept_out};
 use tools::{Output, PolicyInput};
 
 /// What to try out.
@@ -80,13 +80,8 @@ fn judged(
         facts.undo = Undo::Partly;
     }
     let (InForce { grants, layers }, read_secrets) = (shared.in_force(state), read_secrets(state));
-    let cage = shared.ports.launcher.cage();
-    let policy = PolicyInput {
-        mode: mode(state),
-        cage,
-        layers: &layers,
-        grants: &grants,
-        read_secrets: &read_secrets,
-    };
+    let (cage, found) = (shared.ports.launcher.cage(), as_found(&layers, &ctx.place));
+    let policy =
+        PolicyInput { mode: mode(state), cage, layers: &found, grants: &grants, read_secrets: &read_secrets };
     Ok(Would { verdict: tools::judge(&checked, &facts, &policy), facts, kept_out: kept_out(&layers) })
 }

@@ -34,6 +34,14 @@ impl Blobs {
         self.referred.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Removes what a process that died was still writing. Nobody else writes here while this is called.
+    pub(crate) fn sweep(&self) {
+        let found = entries(&self.folder).unwrap_or_default();
+        for (path, _) in found.into_iter().filter(|(_, name)| name.starts_with(TEMPORARY)) {
+            let _ = fs::remove_file(&path);
+        }
+    }
+
     /// Names of files, and of what waits, whose content `holds`.
     pub(crate) fn that(&self, holds: &dyn Fn(&[u8]) -> bool) -> Result<Vec<Digest>, BlobError> {
         let waiting = self.attached().waiting();

@@ -128,6 +128,7 @@ fn is_plain(text: &str) -> bool {
 fn is_programs_own(inside: &Path) -> bool {
     let first = inside.components().next().and_then(|part| part.as_os_str().to_str()).unwrap_or_default();
     first.starts_with('.')
+        || (cfg!(target_os = "linux") && first == "snap")
         || (cfg!(target_os = "macos") && first == "Library")
         || (cfg!(windows) && first.eq_ignore_ascii_case("AppData"))
 }
@@ -160,6 +161,20 @@ const MOUNTED: [&str; 1] = ["run/media"];
 /// The same on Windows, below a drive.
 const WINDOWS: [&str; 4] = ["windows", "program files", "program files (x86)", "programdata"];
 
+/// Does another disk begin here?
+#[cfg(unix)]
+fn is_mounted(real: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let disk = |path: &Path| path.metadata().ok().map(|meta| meta.dev());
+    real.parent().is_some_and(|above| disk(above) != disk(real))
+}
+
+/// Does another disk begin here?
+#[cfg(not(unix))]
+fn is_mounted(_: &Path) -> bool {
+    false
+}
+
 fn is_system(real: &Path) -> bool {
     let parts = real.components().filter(|part| matches!(part, Component::Normal(_)));
     let below: PathBuf = parts.collect();
@@ -168,6 +183,12 @@ fn is_system(real: &Path) -> bool {
         return first.is_some_and(|first| WINDOWS.contains(&first.as_str()));
     }
     // A stick is a folder in there; the folder of all sticks is not.
+    let sticks = ["mnt", "media", "Volumes"].iter().any(|place| below == Path::new(place))
+        || (["media", "run/media"].iter().any(|place| below.parent() == Some(Path::new(place)))
+            && !is_mounted(real));
+    if sticks {
+        return true;
+    }
     let mounted = MOUNTED.iter().any(|place| below.starts_with(place) && below != Path::new(place));
     !mounted && SYSTEM.iter().any(|place| below.starts_with(place))
 }

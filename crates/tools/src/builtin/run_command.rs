@@ -13,7 +13,7 @@ use crate::launch::{Ended, Exit, Hold, Order, Reach, Running};
 use crate::limits::{COMMAND_TEXT_BYTES, Limits};
 use crate::network::Outcome;
 use crate::network::{Hosts, NotASite, Site};
-use crate::path::{find_secrets, is_secret, protected_from_commands};
+use crate::path::{RelPath, find_secrets, is_secret, protected_from_commands};
 use crate::place::Place;
 use crate::policy::{Cage, LEAVES, SECRETS, TELLS, WRITING, only_looks};
 use crate::rules::hidden_from;
@@ -312,7 +312,10 @@ fn hidden(command: &str, ctx: &Ctx) -> Vec<PathBuf> {
     let mut hide = ctx.place.hide().to_vec();
     if ctx.launcher.cage() == Cage::Full {
         let kept = hidden_from(command, ctx.place.kept_out().iter());
-        hide.extend(kept.into_iter().map(|path| ctx.place.path().join(path.as_str())));
+        // What the repository remembers of them is out of sight, too; a command that names git is asked about instead.
+        let repository = (!kept.is_empty()).then_some(".git");
+        let paths = kept.into_iter().map(RelPath::as_str).chain(repository);
+        hide.extend(paths.map(|path| ctx.place.path().join(path)));
     }
     hide
 }

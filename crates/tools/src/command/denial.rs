@@ -58,8 +58,10 @@ fn mentions(words: &[String], program: &str) -> bool {
 
 fn one(simple: &Simple, pattern: &Pattern, program: &str) -> Grade {
     let words = pattern.words().get(1..).unwrap_or_default();
-    if words.is_empty() && simple.via.iter().any(|via| via.program == program) {
-        return Grade::Yes;
+    let (options, plain_words): (Vec<&String>, Vec<&String>) =
+        words.iter().partition(|word| word.starts_with('-') && word.len() > 1);
+    if simple.via.iter().any(|via| via.program == program) && started_by(simple, &plain_words) {
+        return if options.is_empty() { Grade::Yes } else { Grade::Perhaps };
     }
     let name = known_as(simple.program());
     if name != program {
@@ -77,16 +79,17 @@ fn one(simple: &Simple, pattern: &Pattern, program: &str) -> Grade {
         _ => (simple.args(), false),
     };
     let plain: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
-    let begins = plain.iter().zip(words).all(|(arg, word)| *arg == word);
+    let begins = plain.iter().zip(&plain_words).all(|(arg, word)| arg == word);
     let found = match certain {
-        true => begins && plain.len() >= words.len(),
+        true => begins && plain.len() >= plain_words.len(),
         // Which options of other programs take a word isn't known: any order-keeping choice of words counts.
-        false => {
-            contains(&plain, words) || words.iter().all(|word| word.starts_with('-') && args.contains(word))
-        }
+        false => contains(&plain, &plain_words),
     };
-    if found || (simple.open && begins) {
+    if (found || (simple.open && begins)) && options.iter().all(|option| has(args, option)) {
         Grade::Yes
+    } else if found && (simple.open || args.iter().any(|arg| arg.starts_with(['-', '+']))) {
+        // An option has more than one spelling, and not all are known.
+        Grade::Perhaps
     } else if program == "git" && git::may_be_alias(simple.args()) {
         Grade::Perhaps
     } else {
@@ -95,9 +98,28 @@ fn one(simple: &Simple, pattern: &Pattern, program: &str) -> Grade {
 }
 
 /// Do the words stand in this order among the arguments?
-fn contains(args: &[&String], words: &[String]) -> bool {
+fn contains(args: &[&String], words: &[&String]) -> bool {
     let mut args = args.iter();
-    words.iter().all(|word| args.any(|arg| *arg == word))
+    words.iter().all(|word| args.any(|arg| arg == word))
+}
+
+/// Do the words begin with the program behind a wrapper, and stand in this order in its arguments?
+fn started_by(simple: &Simple, words: &[&String]) -> bool {
+    let Some((first, rest)) = words.split_first() else { return true };
+    let args: Vec<&String> = simple.args().iter().collect();
+    known_as(simple.program()) == known_as(first) && contains(&args, rest)
+}
+
+/// Is the option among the arguments, also with a value behind it or as letters of others (`-fr` has `-rf`)?
+fn has(args: &[String], option: &str) -> bool {
+    let same =
+        |arg: &String| arg.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
+    let letter = |ch: char| {
+        args.iter()
+            .any(|arg| arg.strip_prefix('-').is_some_and(|arg| !arg.starts_with('-') && arg.contains(ch)))
+    };
+    let letters = option.strip_prefix('-').filter(|letters| !letters.starts_with('-') && letters.len() <= 3);
+    args.iter().any(same) || letters.is_some_and(|letters| letters.chars().all(letter))
 }
 
 /// The words of a program's text.

@@ -83,6 +83,7 @@ const fn wrapper(
 /// Everything that a written command starts.
 pub(super) fn unwrap(written: Written, dialect: Dialect, depth: usize) -> Result<Vec<Simple>, Why> {
     let mut simple = written.simple;
+    git_core(&mut simple);
     let fail = |doubt, simple: &Simple| Err(Why { doubt, span: simple.span });
     for _ in 0..MAX_WRAPPERS {
         let name = known_as(simple.program());
@@ -133,6 +134,17 @@ pub(super) fn unwrap(written: Written, dialect: Dialect, depth: usize) -> Result
         }
     }
     fail(Doubt::TooLarge, &simple)
+}
+
+/// Git's own programs by their path are git: `/usr/lib/git-core/git-push` is `git push`.
+fn git_core(simple: &mut Simple) {
+    let folders = ["/usr/lib/git-core/", "/usr/libexec/git-core/"];
+    let inside = folders.iter().find_map(|folder| simple.program().strip_prefix(folder)).map(str::to_owned);
+    if let Some(name) = inside.filter(|name| !name.contains('/')) {
+        let command = name.strip_prefix("git-").map(str::to_owned);
+        simple.argv.splice(..1, std::iter::once("git".to_owned()).chain(command));
+        simple.via.push(Via { program: name, transparent: false });
+    }
 }
 
 /// Takes the first words off, and notes the program they named.
