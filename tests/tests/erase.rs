@@ -259,3 +259,44 @@ async fn undo_works_where_no_erased_content_is_wanted_and_says_so_where_one_is()
     assert_eq!(play.rig.file("plain.txt"), "old");
     play.clean();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_looks_like_a_digest_goes_also_where_it_stands_alone_or_cut_in_a_name() {
+    let key = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+    let play = Play::of(&script(&[&text("Fine."), &text("Fine."), &text("Fine.")])).await;
+    play.through(&format!("This is my key: {key} and now go.")).await;
+    play.through(key).await;
+    let chosen = seq_of(&play, "user/message");
+    let marked = Erase { chosen, text: Some(key.to_owned()), why: ErasedWhy::Secret };
+    play.process.engine.erase(&play.session, marked).await.expect("it is erased");
+    let left: Vec<String> = play
+        .rig
+        .log(&play.session)
+        .into_iter()
+        .filter(|event| event.payload.text().is_some_and(|text| text.contains(&key[..20])))
+        .map(|event| event.kind)
+        .collect();
+    assert_eq!(left, Vec::<String>::new());
+    assert_eq!(play.state().session.expect("there").title, format!("This is my key: {MARK}…"));
+    play.clean();
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_session_that_held_the_same_words_goes_on() {
+    let play = planted().await;
+    let beside = play.beside().await;
+    beside.through(&format!("I have {CANARY} as well.")).await;
+    erased(&play).await;
+    let session = beside.session.clone();
+    drop(beside);
+    let play = play.restart().await;
+    let other = Play { session, ..play };
+    let before = other.requests().len();
+    other.through("Go on.").await;
+    assert_eq!(other.requests().len(), before + 1, "it was asked");
+    let opened = other.facts().into_iter().rev().find_map(|fact| match fact {
+        Fact::RequestPrepared(prepared) => prepared.opened,
+        _ => None,
+    });
+    assert_eq!(opened, Some(EpochReason::Erased));
+}

@@ -138,3 +138,17 @@ async fn it_is_looked_at_once_a_day() {
     play.rig.world.pass(DAY_MS / 2);
     assert_eq!(engine.thin_daily().await, Ok(Thinned::default()));
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_last_turn_stays_when_something_was_undone_after_it() {
+    let play = played().await;
+    let all = turns(&play);
+    undo(&play, &all[3]).await.expect("undone");
+    play.until(|state| state.restoring.is_none()).await;
+    let play = later(play, KEPT_DAYS + 1).await;
+    let engine = &play.process.engine;
+    engine.set_undo_limit(1).expect("saved");
+    engine.thin().await.expect("thins");
+    assert_eq!(thinned(&play), all[..3].to_vec());
+    play.clean();
+}
