@@ -54,6 +54,9 @@ pub struct Ruled {
     pub given: u64,
 }
 
+/// The code of an answer that the kept rules can't be understood: all ask then, and they can be started over.
+pub const RULES_UNREADABLE: &str = "rule/unreadable";
+
 /// What only a host has.
 pub trait Desk: Send + Sync {
     /// About the app and the machine.
@@ -131,7 +134,7 @@ pub trait Desk: Send + Sync {
     /// The person's own rules, oldest first.
     ///
     /// # Errors
-    /// When they can't be read.
+    /// When they can't be read; [`RULES_UNREADABLE`] where what is kept can't be understood.
     fn rules(&self) -> Result<Vec<Ruled>, ApiError>;
 
     /// Sets a rule, *never* or asked, or takes it away.
@@ -139,6 +142,12 @@ pub trait Desk: Send + Sync {
     /// # Errors
     /// When it can't be kept, or there are too many.
     fn set_rule(&self, about: About, folder: Option<FolderId>, never: Option<bool>) -> Result<(), ApiError>;
+
+    /// Starts again without rules, where those that are kept can't be understood.
+    ///
+    /// # Errors
+    /// When they can be read, or it can't be kept.
+    fn reset_rules(&self) -> Result<(), ApiError>;
 
     /// Settings.
     ///

@@ -1,7 +1,7 @@
 //! What is allowed without asking: saying yes for more than one call, looking at it, taking it back.
 //!
 //! Invariant: only what the engine offered with a request can be allowed here, so a page can't word a permission of its
-//! own; a permission taken back is gone before this is answered.
+//! own; a permission taken back is gone before this is answered; rules that can't be read keep none from being taken back.
 
 use crate::failure::{error, of_read};
 use crate::room::{Done, Inside, Room, id};
@@ -69,8 +69,12 @@ impl Room {
             .off_thread(|inside| Ok((grants(inside)?, added(inside)?, rules::own(&*inside.desk)?)))
             .await?;
         let hosts = self.inside.engine().is_ok_and(|engine| engine.can_reach_hosts());
-        let rules = rules::by_mode(&app.cage, &own);
-        Ok(Reply::Permissions(Permissions { grants, added, own, rules, cage: app.cage, hosts }))
+        // Without the rules nobody can say what a mode does, but what was allowed can still be taken back.
+        let rules = own.as_ref().map(|own| rules::by_mode(&app.cage, own)).unwrap_or_default();
+        let own_unreadable = own.is_none();
+        let own = own.unwrap_or_default();
+        let cage = app.cage;
+        Ok(Reply::Permissions(Permissions { grants, added, own, own_unreadable, rules, cage, hosts }))
     }
 
     pub(crate) async fn revoke(&self, session: Option<String>, grant: &str) -> Done {

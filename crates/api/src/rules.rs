@@ -3,7 +3,7 @@
 //! Invariant: a rule has no word for *allow*, so nothing here widens anything; what a mode does is asked of the policy and
 //! not written down twice.
 
-use crate::desk::{Desk, Ruled};
+use crate::desk::{Desk, RULES_UNREADABLE, Ruled};
 use crate::failure::{error, internal, of_command};
 use crate::room::{Done, Inside, Room, id};
 use crate::view::words;
@@ -32,6 +32,11 @@ impl Room {
         let folder: Option<FolderId> = folder.map(|folder| id(&folder)).transpose()?;
         let never = word.map(|word| word == RuleWord::Never);
         self.off_thread(move |inside| inside.desk.set_rule(about, folder, never)).await?;
+        self.permissions().await
+    }
+
+    pub(crate) async fn reset_rules(&self) -> Done {
+        self.off_thread(|inside| inside.desk.reset_rules()).await?;
         self.permissions().await
     }
 
@@ -92,11 +97,15 @@ fn winner(desk: &dyn Desk, rule: &str, folder: Option<&FolderId>) -> Option<OwnR
     found.map(|one| to_wire(one, desk))
 }
 
-/// All of them, newest first.
-pub(crate) fn own(desk: &dyn Desk) -> Result<Vec<OwnRule>, ApiError> {
-    let mut all: Vec<OwnRule> = desk.rules()?.into_iter().map(|one| to_wire(one, desk)).collect();
+/// All of them, newest first; nothing where what is kept can't be understood, and then every call asks.
+pub(crate) fn own(desk: &dyn Desk) -> Result<Option<Vec<OwnRule>>, ApiError> {
+    let kept = match desk.rules() {
+        Err(failed) if failed.code == RULES_UNREADABLE => return Ok(None),
+        kept => kept?,
+    };
+    let mut all: Vec<OwnRule> = kept.into_iter().map(|one| to_wire(one, desk)).collect();
     all.reverse();
-    Ok(all)
+    Ok(Some(all))
 }
 
 fn to_wire(rule: Ruled, desk: &dyn Desk) -> OwnRule {

@@ -180,6 +180,10 @@ impl Desk for HostDesk {
         rules::set(&self.folders.store, about, folder, never, ports::SystemClock.now_ms())
     }
 
+    fn reset_rules(&self) -> Result<(), ApiError> {
+        rules::reset(&self.folders.store)
+    }
+
     fn settings(&self) -> Result<Settings, ApiError> {
         settings::read(&self.folders.store)
     }

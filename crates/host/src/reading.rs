@@ -121,6 +121,10 @@ impl Desk for ReadingDesk {
         Err(refused())
     }
 
+    fn reset_rules(&self) -> Result<(), ApiError> {
+        Err(refused())
+    }
+
     fn settings(&self) -> Result<Settings, ApiError> {
         Ok(settings::usual())
     }

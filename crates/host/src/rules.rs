@@ -1,11 +1,11 @@
 //! The person's own rules, for every folder or for one: kept in the store as one text, beside the settings.
 //!
 //! Invariant: they only narrow, they come from the person alone and never from a folder, and where they can't be read,
-//! every call asks, since one of them may say *never*.
+//! every call asks, since one of them may say *never*, until the person starts again without them.
 
 use crate::settings;
-use api::error;
 use api::wire::ApiError;
+use api::{RULES_UNREADABLE, error};
 use domain::ids::FolderId;
 use engine::show::{About, Layer, Rule};
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub(crate) fn all(store: &StoreHandle) -> Result<Vec<Kept>, ApiError> {
     let text = store.setting(NAME).map_err(|read| api::of_read(&read))?;
     let Some(text) = text else { return Ok(Vec::new()) };
     serde_json::from_str(&text).map_err(|bad| {
-        error("rule/unreadable", format!("the kept rules can't be read: {bad}"), "Every call is asked about.")
+        error(RULES_UNREADABLE, format!("the kept rules can't be read: {bad}"), "Every call is asked about.")
     })
 }
 
@@ -72,6 +72,19 @@ pub(crate) fn set(
         }
         all.push(Kept { about, folder, never, given: now });
     }
-    let value = serde_json::to_string(&all).map_err(|bad| error("internal", bad.to_string(), ""))?;
+    save(store, &all)
+}
+
+/// Starts again without rules, only where what is kept can't be understood: rules that hold are taken away one by one.
+pub(crate) fn reset(store: &StoreHandle) -> Result<(), ApiError> {
+    match all(store) {
+        Err(failed) if failed.code == RULES_UNREADABLE => save(store, &[]),
+        Err(failed) => Err(failed),
+        Ok(_) => Err(error("rule/readable", "the kept rules can be read", "Look at the list again.")),
+    }
+}
+
+fn save(store: &StoreHandle, all: &[Kept]) -> Result<(), ApiError> {
+    let value = serde_json::to_string(all).map_err(|bad| error("internal", bad.to_string(), ""))?;
     settings::set(store, NAME, value)
 }

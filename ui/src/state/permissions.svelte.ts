@@ -89,6 +89,18 @@ export class Permissions {
     return done;
   }
 
+  /** Starts again without rules, where those that are kept can't be read. */
+  async resetRules(): Promise<void> {
+    if (this.setting) return;
+    this.setting = true;
+    await this.#attempt(async () => {
+      this.value = await ask(this.#backend, { name: 'reset_rules' }, 'permissions');
+      // It was said while everything was asked about.
+      this.answer = null;
+    });
+    this.setting = false;
+  }
+
   /** Asks what would happen; nothing runs. */
   async test(session: string, tried: Tried): Promise<void> {
     const words = tried.kind === 'run' ? tried.command : tried.path;

@@ -40,6 +40,14 @@ export const rules = {
     deleteNever:
       'Your rule wins: it is refused. Commands that do more than look ask, since they could delete',
   },
+  /** Where the kept rules can't be read. */
+  unreadable: {
+    title: 'Your rules can’t be read, so Daybook asks about everything.',
+    modes: 'What each mode does by itself isn’t shown here while your rules can’t be read.',
+    start: 'Start again without rules…',
+    sure: 'Your old rules, each “Never” too, are then gone for good and hold nothing back any more. Set the ones you want again.',
+    yes: 'Start without rules',
+  },
   everywhere: 'Every folder',
   inFolder: (folder: string) => `Only in ${folder}`,
   gone: 'The folder isn’t there',

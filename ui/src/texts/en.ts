@@ -507,6 +507,7 @@ export const en = {
     'rule/count': 'There are too many rules. Remove some first.',
     'rule/unfit': 'That can’t be a rule. Name a command, or a file or folder inside the folder.',
     'rule/unreadable': 'Your rules can’t be read, so everything is asked about.',
+    'rule/readable': 'Your rules can be read again. Look at the list again.',
     'folder/busy': 'Another session is writing in this folder.',
     'folder/missing': 'The folder isn’t there any more.',
     ...addedFailures,

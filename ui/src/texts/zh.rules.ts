@@ -40,6 +40,13 @@ export const rules: Texts['rules'] = {
     changeNever: '以你的规则为准：一律拒绝，不只是查看的命令也会被拒绝',
     deleteNever: '以你的规则为准：一律拒绝。不只是查看的命令有可能删除，所以会先问你',
   },
+  unreadable: {
+    title: '读不出你的规则，所以每件事 Daybook 都会先问你。',
+    modes: '读不出你的规则时，这里不显示每种模式自己会做什么。',
+    start: '不带规则重新开始…',
+    sure: '原来的规则（包括每一条“从不”）会就此消失，不再限制任何事。需要的规则请重新设置。',
+    yes: '不带规则开始',
+  },
   everywhere: '所有文件夹',
   inFolder: (folder) => `仅限“${folder}”`,
   gone: '这个文件夹不在了',

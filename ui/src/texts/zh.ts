@@ -494,6 +494,7 @@ export const zh: Texts = {
     'rule/count': '规则太多了，请先移除一些。',
     'rule/unfit': '这不能作为规则。请写一条命令，或文件夹里的文件或文件夹。',
     'rule/unreadable': '读不出你的规则，所以每件事都会先问你。',
+    'rule/readable': '你的规则已经可以读出。请再看一次列表。',
     'folder/busy': '另一个会话正在写这个文件夹。',
     'folder/missing': '文件夹已经不在了。',
     ...addedFailures,

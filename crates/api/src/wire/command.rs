@@ -119,6 +119,8 @@ pub enum Command {
         /// What it says; null takes it away.
         word: Option<RuleWord>,
     },
+    /// Start again without rules; only where those that are kept can't be read. Reply: `permissions`.
+    ResetRules,
     /// What would happen in a session now; nothing runs. Reply: `what_if`.
     WhatIf {
         /// The session.

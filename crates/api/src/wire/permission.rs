@@ -47,11 +47,13 @@ pub struct Permissions {
     pub added: Vec<AddedView>,
     /// The person's own rules, newest first. The strictest wins, and no mode, permission or yes lifts a *never*.
     pub own: Vec<OwnRule>,
+    /// Can't the person's rules be read? Then `own` and `rules` are empty, and every call asks.
+    pub own_unreadable: bool,
     /// The cage's strength here: `full`, `partial` or `none`.
     pub cage: String,
     /// Can commands be let onto the network host by host here?
     pub hosts: bool,
-    /// What each mode does by itself.
+    /// What each mode does by itself; nothing where the person's rules can't be read.
     pub rules: Vec<ModeRule>,
 }
 

@@ -7,7 +7,9 @@ use api::wire::view::SessionView;
 use host::{Host, Ids as _, Keychain, KeychainError, Options};
 use secrecy::SecretString;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::Arc;
+use store::{Edit, Store};
 use tokio::sync::mpsc;
 
 /// No keychain.
@@ -38,10 +40,16 @@ pub(crate) struct Rig {
 
 impl Rig {
     pub(crate) async fn new(answers: Value) -> Self {
+        Self::with_kept(answers, &[]).await
+    }
+
+    /// Over a store in which these texts are kept already, by name.
+    pub(crate) async fn with_kept(answers: Value, kept: &[(&str, &str)]) -> Self {
         let root = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(root.path().join("project")).expect("a project");
         let script = root.path().join("script.json");
         std::fs::write(&script, json!({ "answers": answers }).to_string()).expect("a script");
+        keep(&root.path().join("data"), kept);
         let options = Options {
             script: Some(script),
             keychain: Arc::new(Nothing),
@@ -85,6 +93,16 @@ impl Rig {
             .subscribe(Topic::Session { session: session.to_owned(), from: view.seq + 1 })
             .await;
         Client { view, source: source.expect("a subscription") }
+    }
+}
+
+/// Writes texts into the store of a data folder, which is closed again after.
+fn keep(data: &Path, kept: &[(&str, &str)]) {
+    store::create_folder(data).expect("a data folder");
+    let store = Store::open(data, store::Options::inline(Arc::new(host::SystemClock))).expect("a store");
+    for (name, value) in kept {
+        let edit = Edit::Set { name: (*name).to_owned(), value: (*value).to_owned() };
+        store.handle().edit(edit).expect("kept");
     }
 }
 

@@ -142,3 +142,41 @@ async fn r_pol_10_a_lasting_permission_says_when_it_was_used_and_stays_revocable
     let Reply::Permissions(left) = rig.call(revoke).await else { panic!() };
     assert_eq!(left.grants, []);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r_pol_12_rules_that_cannot_be_read_keep_nothing_from_being_revoked_and_can_be_started_over() {
+    // A rule of a kind that this version doesn't know, beside one it does, and something allowed for good.
+    let rules = json!([
+        {"about": {"kind": "delete"}, "never": true, "given": 1},
+        {"about": {"kind": "from_the_future"}, "never": true, "given": 2},
+    ]);
+    let id = |kind: &str| format!("{kind}_{:032x}", 7);
+    let what = json!({"kind": "write", "under": "p"});
+    let allowed = json!([{"id": id("gra"), "folder": id("fol"), "what": what, "given": 1}]);
+    let kept = [("rules", &*rules.to_string()), ("permissions", &*allowed.to_string())];
+    let rig = Rig::with_kept(json!([text("unused")]), &kept).await;
+    let session = rig.session(Mode::Edit).await;
+    let change = || Tried::Change { path: "b.txt".to_owned() };
+    let asked = what_if(&rig, &session, change()).await;
+    assert_eq!((asked.verdict.as_str(), asked.rule.as_str()), ("ask", "user/unreadable"));
+
+    let all = listed(&rig).await;
+    assert!(all.own_unreadable && all.own.is_empty() && all.rules.is_empty(), "{all:?}");
+    assert_eq!((all.grants.len(), all.grants[0].session.as_ref()), (1, None));
+    let revoke = Command::Revoke { grant: all.grants[0].id.clone(), session: None };
+    let Reply::Permissions(left) = rig.call(revoke).await else { panic!() };
+    assert!(left.own_unreadable && left.grants.is_empty(), "{left:?}");
+    // Setting one would write over what may be a *never*.
+    let one = Command::SetRule { about: RuleAbout::Run, folder: None, word: Some(RuleWord::Ask) };
+    assert_eq!(rig.host.room().call(one).await.expect_err("unreadable").code, "rule/unreadable");
+
+    let Reply::Permissions(fresh) = rig.call(Command::ResetRules).await else { panic!() };
+    assert!(!fresh.own_unreadable && fresh.own.is_empty() && !fresh.rules.is_empty(), "{fresh:?}");
+    let free = what_if(&rig, &session, change()).await;
+    assert_eq!(free.verdict, "allow");
+    // What can be read isn't started over.
+    let set = set(&rig, RuleAbout::Delete, None, Some(RuleWord::Never)).await;
+    let again = rig.host.room().call(Command::ResetRules).await;
+    assert_eq!(again.expect_err("they can be read").code, "rule/readable");
+    assert_eq!(listed(&rig).await.own, set.own);
+}

@@ -214,6 +214,46 @@ test('r_pol_12_a_rule_for_a_path_of_one_folder_is_added_changed_and_removed', as
   expect(backend.world.own).toEqual([]);
 });
 
+test('r_pol_12_rules_that_can_not_be_read_are_said_keep_nothing_from_being_revoked_and_can_be_started_over', async () => {
+  for (const t of [en, zh]) {
+    const { backend } = await page((of) => (of.world.ownUnreadable = true), t);
+    expect(screen.getByText(t.rules.unreadable.title)).toBeVisible();
+    // Nothing is claimed about what holds.
+    expect(screen.getByText(t.rules.unreadable.modes)).toBeVisible();
+    expect(screen.queryByRole('table')).toBeNull();
+    expect(screen.queryByRole('list', { name: t.rules.title })).toBeNull();
+    expect(screen.queryByRole('button', { name: t.rules.add })).toBeNull();
+    const lines = given(t);
+    const [first] = within(lines[0] as HTMLElement).getAllByRole('button');
+    await userEvent.click(first as HTMLElement);
+    await waitFor(() => expect(given(t)).toHaveLength(lines.length - 1));
+    expect(screen.getByText(t.rules.unreadable.title)).toBeVisible();
+
+    await userEvent.click(menu(t.rules.unreadable.start));
+    expect(menu(t.rules.unreadable.yes)).toHaveAccessibleDescription(t.rules.unreadable.sure);
+    expect(menu(t.rules.cancel)).toHaveFocus();
+    await userEvent.click(menu(t.rules.cancel));
+    expect(screen.queryByText(t.rules.unreadable.sure)).toBeNull();
+    expect(backend.asked.map(({ name }) => name)).not.toContain('reset_rules');
+    await userEvent.click(menu(t.rules.unreadable.start));
+    await userEvent.click(menu(t.rules.unreadable.yes));
+    expect(await screen.findByRole('list', { name: t.rules.title })).toBeVisible();
+    expect(backend.asked.at(-1)).toEqual({ name: 'reset_rules' });
+    expect(screen.getByRole('table')).toBeVisible();
+    expect(screen.queryByText(t.rules.unreadable.title)).toBeNull();
+    cleanup();
+  }
+});
+
+test('rules that can be read meanwhile are not started over', async () => {
+  const { backend, permissions } = await page((of) => (of.world.ownUnreadable = true));
+  const kept = backend.world.own;
+  backend.world.ownUnreadable = false;
+  await permissions.resetRules();
+  expect(await screen.findByRole('alert')).toHaveTextContent('Your rules can be read again.');
+  expect(backend.world.own).toBe(kept);
+});
+
 test('a rule of a folder that is gone is listed and says so', async () => {
   await page((of) => {
     const folder = of.world.folders[3] ?? null;

@@ -10,7 +10,7 @@ import type { Tried } from '../generated/Tried';
 import type { WhatIf } from '../generated/WhatIf';
 import type { World } from './fake';
 
-type About = Extract<Command, { name: 'permissions' | 'revoke' | 'set_rule' | 'what_if' }>;
+type About = Extract<Command, { name: 'permissions' | 'revoke' | 'set_rule' | 'reset_rules' | 'what_if' }>;
 
 export function answerPermissions(world: World, command: About): Reply {
   switch (command.name) {
@@ -26,6 +26,13 @@ export function answerPermissions(world: World, command: About): Reply {
       return listed(world);
     case 'set_rule':
       setRule(world, command.args);
+      return listed(world);
+    case 'reset_rules':
+      if (!world.ownUnreadable) {
+        throw new Failure({ code: 'rule/readable', message: 'the kept rules can be read', hint: null });
+      }
+      world.ownUnreadable = false;
+      world.own = [];
       return listed(world);
     case 'what_if':
       return { kind: 'what_if', value: whatIf(world, command.args.session, command.args.what) };
@@ -62,12 +69,21 @@ export function give(
 
 function listed(world: World): Reply {
   const { cage } = world.app;
+  const unreadable = world.ownUnreadable;
   const added = [...world.views.values()].flatMap(({ id, title, folder, added }) =>
     added.map((one) => ({ added: one, session: id, session_title: title, folder, given: world.now() })),
   );
   return {
     kind: 'permissions',
-    value: { grants: world.grants, added, own: world.own, cage, hosts: cage === 'full', rules: rules(world) },
+    value: {
+      grants: world.grants,
+      added,
+      own: unreadable ? [] : world.own,
+      own_unreadable: unreadable,
+      cage,
+      hosts: cage === 'full',
+      rules: unreadable ? [] : rules(world),
+    },
   };
 }
 
@@ -109,6 +125,9 @@ function setRule(
   world: World,
   { about, folder, word }: Extract<Command, { name: 'set_rule' }>['args'],
 ): void {
+  if (world.ownUnreadable) {
+    throw new Failure({ code: 'rule/unreadable', message: 'the kept rules can’t be read', hint: null });
+  }
   if (about.kind === 'path' && /^[/.~]/.test(about.under)) {
     throw new Failure({ code: 'rule/unfit', message: 'it leads out of the folder', hint: null });
   }

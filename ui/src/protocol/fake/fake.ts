@@ -55,6 +55,8 @@ export interface World {
   /** What was allowed for more than one call, newest first. */
   grants: GrantView[];
   own: OwnRule[];
+  /** Can't the rules be read? */
+  ownUnreadable: boolean;
   script: Script;
   /** Waits; a test passes one that returns at once. */
   pause: (ms: number) => Promise<void>;
@@ -157,6 +159,7 @@ export class FakeBackend implements Backend {
       case 'permissions':
       case 'revoke':
       case 'set_rule':
+      case 'reset_rules':
       case 'what_if':
         return answerPermissions(world, command);
       case 'show_made': {

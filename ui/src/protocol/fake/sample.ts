@@ -104,6 +104,7 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
     storage: someStorage(now - 40 * 86_400_000),
     grants: grantsOf(w, folders, now),
     own: ownOf(folders, now),
+    ownUnreadable: false,
     files: new Map(
       views
         .slice(0, 2)

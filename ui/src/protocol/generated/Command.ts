@@ -122,7 +122,7 @@ folder: string | null,
 /**
  * What it says; null takes it away.
  */
-word: RuleWord | null, } } | { "name": "what_if", "args": { 
+word: RuleWord | null, } } | { "name": "reset_rules" } | { "name": "what_if", "args": { 
 /**
  * The session.
  */

@@ -21,6 +21,10 @@ added: Array<AddedView>,
  */
 own: Array<OwnRule>, 
 /**
+ * Can't the person's rules be read? Then `own` and `rules` are empty, and every call asks.
+ */
+own_unreadable: boolean, 
+/**
  * The cage's strength here: `full`, `partial` or `none`.
  */
 cage: string, 
@@ -29,6 +33,6 @@ cage: string,
  */
 hosts: boolean, 
 /**
- * What each mode does by itself.
+ * What each mode does by itself; nothing where the person's rules can't be read.
  */
 rules: Array<ModeRule>, };
