@@ -39,6 +39,10 @@ export const rules = {
     changeNever: 'Your rule wins: it is refused, and so are commands that do more than look',
     deleteNever:
       'Your rule wins: it is refused. Commands that do more than look ask, since they could delete',
+    secretsNever:
+      'Files that hold secrets aren’t read. A command whose words don’t show what it reads is asked about.',
+    publishNever:
+      'Nothing is sent, published or uploaded. A command that goes online for another reason is asked about, since it could send.',
   },
   /** Where the kept rules can't be read. */
   unreadable: {

@@ -170,6 +170,8 @@ export function winsWords(kind: ActRule, word: RuleWord | null, t: Texts): strin
   if (word === 'never') {
     if (kind === 'read') return wins.readNever;
     if (kind === 'change') return wins.changeNever;
+    if (kind === 'secrets') return wins.secretsNever;
+    if (kind === 'publish') return wins.publishNever;
     return kind === 'delete' ? wins.deleteNever : wins.never;
   }
   if (kind === 'read') return wins.allow;

@@ -39,6 +39,8 @@ export const rules: Texts['rules'] = {
     readNever: '以你的规则为准：一律拒绝。不只是查看的命令也能读取，所以会先问你',
     changeNever: '以你的规则为准：一律拒绝，不只是查看的命令也会被拒绝',
     deleteNever: '以你的规则为准：一律拒绝。不只是查看的命令有可能删除，所以会先问你',
+    secretsNever: '含有密钥的文件不会被读取。如果从命令的写法看不出它会读什么，就会先问你。',
+    publishNever: '什么都不会被发送、发布或上传。因为别的原因联网的命令也可能发送内容，所以会先问你。',
   },
   unreadable: {
     title: '读不出你的规则，所以每件事 Daybook 都会先问你。',

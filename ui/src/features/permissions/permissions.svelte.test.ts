@@ -254,6 +254,24 @@ test('rules that can be read meanwhile are not started over', async () => {
   expect(backend.world.own).toBe(kept);
 });
 
+test('r_pol_12_a_never_about_secrets_or_publishing_says_what_is_only_asked_about', async () => {
+  for (const [t, secrets, publish] of [
+    [en, /^Files that hold secrets aren’t read\..*is asked about\.$/, /^Nothing is sent, .*could send\.$/],
+    [zh, /^含有密钥的文件不会被读取。.*先问你。$/, /^什么都不会被发送、.*先问你。$/],
+  ] as const) {
+    await page((of) => {
+      const never = { folder: null, word: 'never', given: NOW } as const;
+      of.world.own = [
+        { about: { kind: 'secrets' }, ...never },
+        { about: { kind: 'publish' }, ...never },
+      ];
+    }, t);
+    expect(screen.getByText(secrets)).toBeVisible();
+    expect(screen.getByText(publish)).toBeVisible();
+    cleanup();
+  }
+});
+
 test('a rule of a folder that is gone is listed and says so', async () => {
   await page((of) => {
     const folder = of.world.folders[3] ?? null;
