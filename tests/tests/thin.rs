@@ -152,3 +152,28 @@ async fn the_last_turn_stays_when_something_was_undone_after_it() {
     assert_eq!(thinned(&play), all[..3].to_vec());
     play.clean();
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_erased_name_of_a_file_keeps_nothing_else_from_being_thinned_or_undone() {
+    use domain::event::ErasedWhy;
+    let name = "private-person.txt";
+    let answers = [write(name, "one"), text("Done."), write("big.txt", &content(1)), text("Done.")];
+    let play = Play::of(&script(&answers.iter().map(String::as_str).collect::<Vec<_>>())).await;
+    play.through("Write it.").await;
+    play.through("And that.").await;
+    let all = turns(&play);
+    let chosen =
+        play.rig.log(&play.session).into_iter().find(|event| event.kind == "tool/result").expect("there");
+    let erase = engine::Erase { chosen: chosen.seq, text: Some(name.into()), why: ErasedWhy::Private };
+    play.process.engine.erase(&play.session, erase).await.expect("it is erased");
+    let Err(CommandFailure::Refused(error)) = undo(&play, &all[0]).await else { panic!("its name is gone") };
+    assert_eq!(error.code, "content/erased");
+    assert_eq!(play.rig.file(name), "one", "nothing was touched");
+    undo(&play, &all[1]).await.expect("the other turn goes back");
+    play.until(|state| state.restoring.is_none()).await;
+    let play = later(play, KEPT_DAYS + 1).await;
+    play.process.engine.set_undo_limit(1).expect("saved");
+    play.process.engine.thin().await.expect("it is looked at");
+    play.process.engine.kept_for_undo().expect("readable");
+    play.clean();
+}

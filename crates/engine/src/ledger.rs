@@ -120,7 +120,9 @@ impl Ledger {
 
     fn put(&mut self, by: By, changed: &Changed, reader: &Reader) -> Result<(), LedgerError> {
         if !changed.is_empty() || changed.doubt.is_some() {
-            self.entries.push(LedgerEntry { by, effects: effects(changed, reader)?, doubt: changed.doubt });
+            let (effects, all) = effects(changed, reader)?;
+            let doubt = if all { changed.doubt } else { Some(Doubt::Untold) };
+            self.entries.push(LedgerEntry { by, effects, doubt });
         }
         Ok(())
     }
@@ -262,11 +264,13 @@ impl LedgerEntry {
     }
 }
 
-/// All effects of a change: from the event, or from the blob where they were too many.
-pub(crate) fn effects(changed: &Changed, reader: &Reader) -> Result<Vec<Effect>, LedgerError> {
-    match &changed.all {
-        None => Ok(changed.effects.clone()),
-        Some(all) => list(&reader.blob(&all.list)?),
+/// All effects of a change: from the event, or from the blob where they were too many. Where that blob was taken out, those
+/// of the event, and false.
+pub(crate) fn effects(changed: &Changed, reader: &Reader) -> Result<(Vec<Effect>, bool), LedgerError> {
+    match changed.all.as_ref().map(|all| reader.blob(&all.list)) {
+        None => Ok((changed.effects.clone(), true)),
+        Some(Err(BlobError::Gone { .. })) => Ok((changed.effects.clone(), false)),
+        Some(found) => Ok((list(&found?)?, true)),
     }
 }
 

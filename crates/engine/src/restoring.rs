@@ -11,6 +11,7 @@ use crate::ledger::Ledger;
 use crate::shared::Shared;
 use domain::call::{Effect, ToolError};
 use domain::digest::Digest;
+use domain::erasure::MARK;
 use domain::event::{EffectList, KeptBack, RestoreOf, RestoreScope};
 use domain::ids::SessionId;
 use std::path::Path;
@@ -83,6 +84,11 @@ fn listed(shared: &Shared, steps: &[Effect]) -> Result<EffectList, CommandFailur
 /// Refuses where a content that shall come back was taken out of the store, before anything is touched.
 fn whole(reader: &Reader, net: &[Effect]) -> Result<(), CommandError> {
     for effect in net {
+        if effect.path.contains(MARK) {
+            let message =
+                "words of a file's name were erased from the record, so it can't be found".to_owned();
+            return Err(CommandError { code: "content/erased", message });
+        }
         let Some(content) = effect.content_before() else { continue };
         if let Err(BlobError::Gone { why, .. }) = reader.check_blob(&content) {
             let path = tools::path::shown(&effect.path);

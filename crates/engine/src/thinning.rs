@@ -12,7 +12,7 @@ use domain::digest::Digest;
 use domain::event::{Changed, Draft, Fact, Recorded, RevisionThinned};
 use domain::ids::{RevisionId, SessionId, TurnId};
 use std::collections::{BTreeMap, HashSet};
-use store::{Append, Gone, Reader, Removal};
+use store::{Append, BlobError, Gone, Reader, Removal};
 use tools::revision::reach_new;
 
 /// How long everything is kept, whatever it takes.
@@ -229,9 +229,11 @@ impl Survey {
         let mut needed: HashSet<Digest> = std::mem::take(&mut self.named);
         let (stay, go): (Vec<&mut Unit>, Vec<&mut Unit>) =
             self.units.iter_mut().rev().partition(|unit| unit.stays);
+        // A folder whose names were erased holds nothing that could be brought back.
+        let gone = |tree: &Digest| matches!(reader.check_blob(tree), Err(BlobError::Gone { .. }));
         for unit in stay.into_iter().chain(go) {
             for tree in &unit.trees {
-                let reached = reach_new(&ReadBlobs(reader), *tree, &mut needed);
+                let reached = reach_new(&ReadBlobs(reader), *tree, &mut needed, &gone);
                 match reached {
                     Ok(new) => unit.own.extend(new),
                     // What can't be read of a turn that may go keeps nothing; of one that stays, it may need anything.
@@ -249,7 +251,7 @@ impl Survey {
 
 /// What stood and what stands at the paths of a change.
 fn contents(changed: &Changed, reader: &Reader) -> Result<Vec<Digest>, CommandFailure> {
-    let effects = effects(changed, reader).map_err(|error| unreadable(&error))?;
+    let (effects, _) = effects(changed, reader).map_err(|error| unreadable(&error))?;
     Ok(effects
         .iter()
         .flat_map(|effect| [effect.content_before(), effect.content_after()])

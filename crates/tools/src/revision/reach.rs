@@ -29,7 +29,8 @@ pub fn reachable(blobs: &dyn BlobSink, trees: &[Digest]) -> Result<BTreeSet<Dige
     Ok(found)
 }
 
-/// Every tree and content of this revision that isn't known yet; all of them are known then.
+/// Every tree and content of this revision that isn't known yet; all of them are known then. What is below a tree that is
+/// `gone` isn't looked for.
 ///
 /// # Errors
 /// When a tree is missing or damaged; what was found until then counts as known.
@@ -37,10 +38,11 @@ pub fn reach_new(
     blobs: &dyn BlobSink,
     tree: Digest,
     known: &mut HashSet<Digest>,
+    gone: &dyn Fn(&Digest) -> bool,
 ) -> Result<Vec<Digest>, ReadError> {
     let (mut found, mut todo) = (Vec::new(), vec![tree]);
     while let Some(tree) = todo.pop() {
-        if !known.insert(tree) {
+        if !known.insert(tree) || gone(&tree) {
             continue;
         }
         found.push(tree);
