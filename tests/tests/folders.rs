@@ -188,14 +188,7 @@ fn an_undo_called_off_as_the_process_was_killed_is_not_made_by_the_next() {
 #[test]
 fn an_undo_waits_for_another_sessions_work_and_says_so() {
     alone(async {
-        let first = Play::on(rig()).await;
-        let mut live = first.process.engine.live();
-        first.through("Write.").await;
-        let second = first.beside().await;
-        hang(&second).await;
-        let scope = RestoreScope { of: RestoreOf::Session, paths: Vec::new() };
-        first.process.engine.restore(&first.session, scope, Vec::new()).await.expect("it is taken");
-        assert_eq!(told(&mut live, &first.session).await, Some(Hold::Folder));
+        let (first, second, mut live) = waiting_undo().await;
         assert!(Path::new(first.rig.folder()).join("second.txt").exists(), "nothing is touched meanwhile");
         second.tell(Command::Stop(CancelBy::User)).await;
         assert_eq!(told(&mut live, &first.session).await, None);

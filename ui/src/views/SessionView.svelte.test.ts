@@ -6,14 +6,20 @@ import App from '../App.svelte';
 import { FakeBackend } from '../protocol/fake/fake';
 import { sampleWorld } from '../protocol/fake/sample';
 
-test('before anything was said the changes are an answer, not a blank page', async () => {
+/** The sample with this session alone. */
+function only(session: string): FakeBackend {
   const fake = new FakeBackend({
     ...sampleWorld('en', 1e12),
     script: () => undefined,
     pause: () => Promise.resolve(),
     now: () => 1e12,
   });
-  fake.world.summaries = fake.world.summaries.filter(({ id }) => id === 'ses_work');
+  fake.world.summaries = fake.world.summaries.filter(({ id }) => id === session);
+  return fake;
+}
+
+test('before anything was said the changes are an answer, not a blank page', async () => {
+  const fake = only('ses_work');
   const view = fake.world.views.get('ses_work');
   if (!view) throw new Error('the sample has it');
   Object.assign(view, { entries: [], plan: null, activity: { kind: 'idle' }, waiting: [], changed_files: 0 });
@@ -24,13 +30,7 @@ test('before anything was said the changes are an answer, not a blank page', asy
 });
 
 test('a folder to look at is added by the dialog, shown as a chip, and taken back by it', async () => {
-  const fake = new FakeBackend({
-    ...sampleWorld('en', 1e12),
-    script: () => undefined,
-    pause: () => Promise.resolve(),
-    now: () => 1e12,
-  });
-  fake.world.summaries = fake.world.summaries.filter(({ id }) => id === 'ses_done');
+  const fake = only('ses_done');
   render(App, { backend: fake });
   await userEvent.click(await screen.findByRole('button', { name: 'Folder: Lantern Bakery site' }));
   await userEvent.click(screen.getByRole('menuitemradio', { name: /Let Daybook look at another folder/ }));
@@ -42,13 +42,7 @@ test('a folder to look at is added by the dialog, shown as a chip, and taken bac
 });
 
 test('a folder that isn’t there is marked and can be taken back', async () => {
-  const fake = new FakeBackend({
-    ...sampleWorld('en', 1e12),
-    script: () => undefined,
-    pause: () => Promise.resolve(),
-    now: () => 1e12,
-  });
-  fake.world.summaries = fake.world.summaries.filter(({ id }) => id === 'ses_done');
+  const fake = only('ses_done');
   const view = fake.world.views.get('ses_done');
   if (!view) throw new Error('the sample has it');
   view.added = [

@@ -97,6 +97,26 @@ fn tells(text: &str) -> bool {
     text.contains("CANARY") || text.contains("only-outside")
 }
 
+/// How calls ended.
+#[derive(Default)]
+struct Met {
+    done: u32,
+    refused: u32,
+}
+
+impl Met {
+    /// Makes a call, which must tell nothing of outside however it ends.
+    fn call(&mut self, rig: &Rig, name: &str, args: Value) {
+        let ended = rig.try_call(name, args);
+        let (refused, told) = match &ended {
+            Ok(finished) => (finished.is_error(), finished.text.clone()),
+            Err(error) => (true, format!("{error:?}")),
+        };
+        assert!(!tells(&told), "{name} told of outside: {told}");
+        *(if refused { &mut self.refused } else { &mut self.done }) += 1;
+    }
+}
+
 /// What the tools are asked for in one round.
 fn asked(round: usize) -> (&'static str, Value) {
     let content = format!("round {round}");
@@ -127,7 +147,7 @@ fn a36_folders_and_files_that_become_links_let_nothing_out() {
     }
     let before = outside(&out);
     let flipper = Flipper::start(rig.path("."), out.clone());
-    let (mut done, mut refused) = (0, 0);
+    let mut met = Met::default();
     for round in 0..rounds() {
         let (name, args) = asked(round);
         // Both ways of deleting: into the trash by a rename, and by keeping the content first.
@@ -135,21 +155,13 @@ fn a36_folders_and_files_that_become_links_let_nothing_out() {
             true => Bin::Blobs,
             false => Bin::Folder(rig.outside.path().join("Trash")),
         };
-        match rig.try_call(name, args) {
-            Ok(finished) => {
-                assert!(!tells(&finished.text), "{name} told of outside: {}", finished.text);
-                if finished.is_error() { refused += 1 } else { done += 1 }
-            }
-            Err(error) => {
-                assert!(!tells(&format!("{error:?}")), "{name} told of outside: {error:?}");
-                refused += 1;
-            }
-        }
+        met.call(&rig, name, args);
     }
     let flips = flipper.flips.load(Ordering::Relaxed);
     drop(flipper);
     assert_eq!(outside(&out), before, "nothing was made, changed or deleted outside");
     assert!(rig.ctx.blobs.get(&Digest::of(b"CANARY")).is_err(), "nor kept of it");
+    let Met { done, refused } = met;
     println!("{} calls, {flips} swaps: {done} done, {refused} refused, 0 escapes", rounds());
     assert!(
         flips > 100 && done > 50 && refused > 50,
@@ -174,7 +186,7 @@ fn a36_links_in_an_added_folder_let_nothing_out() {
     let found = look(&added, &Walls { root: &root, home: None, hide: &[] }).unwrap();
     rig.ctx.added = Arc::new(vec![AddedPlace::open(&found.path, found.identity, Vec::new())]);
     let flipper = Flipper::start(added, out);
-    let (mut done, mut refused) = (0, 0);
+    let mut met = Met::default();
     for round in 0..rounds() / 2 {
         let at = |path: &str| format!("{}/{path}", found.path);
         let (name, args) = match round % 5 {
@@ -184,19 +196,11 @@ fn a36_links_in_an_added_folder_let_nothing_out() {
             3 => ("search_files", json!({"path": at("d"), "pattern": "CANARY"})),
             _ => ("search_files", json!({"path": at(""), "pattern": "CANARY"})),
         };
-        match rig.try_call(name, args) {
-            Ok(finished) => {
-                assert!(!tells(&finished.text), "{name} told of outside: {}", finished.text);
-                if finished.is_error() { refused += 1 } else { done += 1 }
-            }
-            Err(error) => {
-                assert!(!tells(&format!("{error:?}")), "{name} told of outside: {error:?}");
-                refused += 1;
-            }
-        }
+        met.call(&rig, name, args);
     }
     let flips = flipper.flips.load(Ordering::Relaxed);
     drop(flipper);
+    let Met { done, refused } = met;
     assert!(
         flips > 100 && done > 50 && refused > 20,
         "both sides were met: {flips} flips, {done} done, {refused} refused"
