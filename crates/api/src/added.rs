@@ -6,6 +6,7 @@
 use crate::desk::Desk;
 use crate::failure::of_command;
 use crate::room::{Done, Room};
+use crate::view::HERE;
 use crate::wire::ApiError;
 use crate::wire::command::Reply;
 use crate::wire::store::AddedFolder;
@@ -43,10 +44,15 @@ impl Room {
 /// An added folder as shown. Looks at the disk.
 pub(crate) fn shown(desk: &dyn Desk, id: &FolderId, added: &Added) -> AddedFolder {
     let state = match AddedPlace::open(&added.path, added.identity, Vec::new()).gone() {
-        None => crate::view::HERE,
+        None => HERE,
         Some(Gone::Missing) => "gone",
         Some(Gone::Other) => "other",
     };
+    AddedFolder { state: state.to_owned(), ..unlooked(desk, id, added) }
+}
+
+/// The same without a look: as if it were there.
+pub(crate) fn unlooked(desk: &dyn Desk, id: &FolderId, added: &Added) -> AddedFolder {
     let place = desk.folder(id, &added.path).place;
-    AddedFolder { id: id.to_string(), name: added.name.clone(), place, state: state.to_owned() }
+    AddedFolder { id: id.to_string(), name: added.name.clone(), place, state: HERE.to_owned() }
 }

@@ -66,7 +66,10 @@ impl Room {
     pub(crate) async fn permissions(&self) -> Done {
         let app = self.inside.desk.app().await?;
         let (grants, added, own) = self
-            .off_thread(|inside| Ok((grants(inside)?, added(inside)?, rules::own(&*inside.desk)?)))
+            .off_thread(|inside| {
+                let (grants, added) = held(inside)?;
+                Ok((grants, added, rules::own(&*inside.desk)?))
+            })
             .await?;
         let hosts = self.inside.engine().is_ok_and(|engine| engine.can_reach_hosts());
         // Without the rules nobody can say what a mode does, but what was allowed can still be taken back.
@@ -94,10 +97,10 @@ impl Room {
     }
 }
 
-/// Everything that was allowed for more than one call, newest first.
-fn grants(inside: &Inside) -> Result<Vec<GrantView>, ApiError> {
+/// Everything that was allowed for more than one call, and other folders that sessions may look at, newest first.
+fn held(inside: &Inside) -> Result<(Vec<GrantView>, Vec<AddedView>), ApiError> {
     let rows = inside.reader.sessions().map_err(|read| of_read(&read))?;
-    let mut grants = Vec::new();
+    let (mut grants, mut added) = (Vec::new(), Vec::new());
     let mut last_used: BTreeMap<GrantId, u64> = BTreeMap::new();
     for row in rows.iter().take(SESSIONS) {
         // A damaged session allows nothing and hides no other.
@@ -106,18 +109,23 @@ fn grants(inside: &Inside) -> Result<Vec<GrantView>, ApiError> {
             let last = last_used.entry(id.clone()).or_default();
             *last = (*at).max(*last);
         }
-        for (id, given) in &state.grants {
-            grants.push(GrantView {
-                id: id.to_string(),
-                what: offer(&given.what),
-                folder: inside.desk.folder(&row.folder, &row.root),
-                session: Some(row.session.to_string()),
-                session_title: Some(row.title.clone()),
-                given: given.at,
-                used: given.used,
-                used_known: true,
-            });
-        }
+        grants.extend(state.grants.iter().map(|(id, given)| GrantView {
+            id: id.to_string(),
+            what: offer(&given.what),
+            folder: inside.desk.folder(&row.folder, &row.root),
+            session: Some(row.session.to_string()),
+            session_title: Some(row.title.clone()),
+            given: given.at,
+            used: given.used,
+            used_known: true,
+        }));
+        added.extend(state.added.iter().map(|(id, one)| AddedView {
+            added: crate::added::shown(&*inside.desk, id, one),
+            session: row.session.to_string(),
+            session_title: row.title.clone(),
+            folder: inside.desk.folder(&row.folder, &row.root),
+            given: one.at,
+        }));
     }
     for lasting in inside.desk.lasting()? {
         let used = last_used.get(&lasting.id).copied();
@@ -133,23 +141,6 @@ fn grants(inside: &Inside) -> Result<Vec<GrantView>, ApiError> {
         });
     }
     grants.sort_by_key(|grant| std::cmp::Reverse(grant.given));
-    Ok(grants)
-}
-
-/// Other folders that sessions may look at, newest first.
-fn added(inside: &Inside) -> Result<Vec<AddedView>, ApiError> {
-    let rows = inside.reader.sessions().map_err(|read| of_read(&read))?;
-    let mut added = Vec::new();
-    for row in rows.iter().take(SESSIONS) {
-        let Ok(state) = inside.reader.state(&row.session) else { continue };
-        added.extend(state.added.iter().map(|(id, one)| AddedView {
-            added: crate::added::shown(&*inside.desk, id, one),
-            session: row.session.to_string(),
-            session_title: row.title.clone(),
-            folder: inside.desk.folder(&row.folder, &row.root),
-            given: one.at,
-        }));
-    }
     added.sort_by_key(|one| std::cmp::Reverse(one.given));
-    Ok(added)
+    Ok((grants, added))
 }

@@ -323,7 +323,7 @@ impl Inside {
             }
             for recorded in page {
                 match recorded.decode() {
-                    Ok(event) => drop(fold.event(&event, self)),
+                    Ok(event) => drop(fold.event(&event, &Replayed(self))),
                     Err(unknown) => {
                         fold.read_only(unknown.to_string());
                         return Ok(fold);
@@ -340,7 +340,7 @@ impl Inside {
         let found = self.reader.salvage(session).map_err(|read| of_read(&read))?;
         let mut fold = Fold::new(session);
         for event in found.events.into_iter().filter_map(|recorded| recorded.decode().ok()) {
-            fold.event(&event, self);
+            fold.event(&event, &Replayed(self));
         }
         fold.read_only(why.to_string());
         Ok(fold)
@@ -353,6 +353,23 @@ impl Inside {
             return Err(error("mode/no_cage", message, "Choose Ask first or Edit freely."));
         }
         Ok(())
+    }
+}
+
+/// What a past event is folded with: nothing is looked for on the disk; who opens the view looks once, at its end.
+struct Replayed<'a>(&'a Inside);
+
+impl Shelf for Replayed<'_> {
+    fn blob(&self, digest: &Digest) -> Option<Vec<u8>> {
+        self.0.blob(digest)
+    }
+
+    fn folder(&self, id: &FolderId, root: &str) -> Folder {
+        self.0.folder(id, root)
+    }
+
+    fn added(&self, id: &FolderId, added: &Added) -> AddedFolder {
+        crate::added::unlooked(&*self.0.desk, id, added)
     }
 }
 

@@ -12,14 +12,12 @@ use crate::wire::command::{Mode, Reply};
 use crate::wire::permission::{ModeRule, OwnRule, RuleAbout, RuleWord, Tried, WhatIf};
 use domain::call::{Act, Verdict};
 use domain::ids::FolderId;
-use engine::show::{About, Cage, Layer, PolicyInput, Rule, by_itself};
+use engine::show::{About, Cage, Layer, PERSON, PolicyInput, Rule, by_itself};
 use engine::{Try, Would};
 use std::sync::Arc;
 
 /// Longest words of a rule, in bytes.
 const LONGEST: usize = 400;
-/// What the person's rules are called in a verdict.
-const ORIGIN: &str = "user";
 
 impl Room {
     pub(crate) async fn set_rule(
@@ -87,7 +85,7 @@ fn answer(inside: &Inside, would: Would, folder: Option<&FolderId>) -> WhatIf {
 
 /// The person's rule that a verdict names; where two are called so, the stricter and then the nearer one.
 fn winner(desk: &dyn Desk, rule: &str, folder: Option<&FolderId>) -> Option<OwnRule> {
-    let name = rule.strip_prefix(ORIGIN)?.strip_prefix('/')?;
+    let name = rule.strip_prefix(PERSON)?.strip_prefix('/')?;
     let holds = |one: &Ruled| {
         let here = one.folder.as_ref().is_none_or(|(own, _)| Some(own) == folder);
         here && one.about.name() == name
@@ -169,7 +167,7 @@ pub(crate) fn by_mode(cage: &str, own: &[OwnRule]) -> Vec<ModeRule> {
     let of_a_kind = |one: &&OwnRule| !matches!(one.about, RuleAbout::Command { .. } | RuleAbout::Path { .. });
     let everywhere = own.iter().filter(|one| one.folder.is_none()).filter(of_a_kind);
     let rule = |one: &OwnRule| Some(Rule::of(of_wire(&one.about).ok()?, one.word == RuleWord::Never));
-    let layers = [Layer { origin: ORIGIN.to_owned(), rules: everywhere.filter_map(rule).collect() }];
+    let layers = [Layer::of_person(everywhere.filter_map(rule).collect())];
     let acts = [
         ("read", Act::Read, "a.txt", ""),
         ("write", Act::Write, "a.txt", ""),

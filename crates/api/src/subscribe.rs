@@ -52,7 +52,12 @@ impl Room {
                 let live = inside.engine()?.live();
                 let began = {
                     let (inside, session) = (Arc::clone(&inside), session.clone());
-                    tokio::task::spawn_blocking(move || inside.fold_to(&session, from)).await
+                    tokio::task::spawn_blocking(move || {
+                        let mut fold = inside.fold_to(&session, from)?;
+                        fold.look(&*inside, &mut Vec::new());
+                        Ok::<_, ApiError>(fold)
+                    })
+                    .await
                 };
                 let fold = began.map_err(crate::failure::internal)??;
                 let pending = fold.moving();
@@ -246,7 +251,8 @@ async fn store(inside: Arc<Inside>, mut notices: Subscription, to: mpsc::Sender<
                     if !known && to.send(Notification::Summary { summary }).await.is_err() {
                         return;
                     }
-                    if !waits.tell(&session, &to).await {
+                    let waited = row.waiting > 0 || waits.told.contains_key(&session);
+                    if waited && !waits.tell(&session, &to).await {
                         return;
                     }
                 }

@@ -347,19 +347,6 @@ pub struct Question {
 mod tests {
     use super::*;
 
-    /// What recovery does about a call, for every value there can be: a new one has to be added here.
-    fn runs_again_blindly(semantics: &Semantics) -> bool {
-        match semantics {
-            // Nothing happens twice.
-            Semantics::None { retry: _ } => false,
-            // The key keeps it to one effect.
-            Semantics::Possible { recovery: Recovery::Idempotent { key } } => key.is_empty(),
-            Semantics::Possible { recovery: Recovery::Reconcile { operation: _ } | Recovery::Manual } => {
-                false
-            }
-        }
-    }
-
     #[test]
     fn r_exe_04_effects_with_neither_key_nor_question_can_not_be_said_to_run_again() {
         for said in [
@@ -371,10 +358,5 @@ mod tests {
         ] {
             assert!(serde_json::from_str::<Semantics>(said).is_err(), "{said}");
         }
-        let key = Recovery::Idempotent { key: "k".into() };
-        let reconcile = Recovery::Reconcile { operation: "o".into() };
-        let possible = [key, reconcile, Recovery::Manual].map(|recovery| Semantics::Possible { recovery });
-        let all = possible.into_iter().chain([true, false].map(|retry| Semantics::None { retry }));
-        assert!(all.into_iter().all(|one| !runs_again_blindly(&one)));
     }
 }

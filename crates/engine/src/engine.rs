@@ -203,12 +203,14 @@ impl Engine {
         if self.is_busy() {
             return Ok(Thinned::default());
         }
-        // From here on a revision keeps what it needs itself, so that nothing it names can go.
+        let limit = thinning::limit(&self.shared.store)?;
+        if self.survey().await?.over(limit).is_empty() {
+            return Ok(Thinned::default());
+        }
+        // From here on a revision keeps what it needs itself, so that nothing it names can go: looked at once more.
         self.shared.folders.forget_contents(&self.shared.ports.private);
-        let shared = Arc::clone(&self.shared);
-        let survey =
-            blocking(move || thinning::Survey::of(&shared.store, shared.ports.clock.now_ms())).await?;
-        let going = survey.over(thinning::limit(&self.shared.store)?);
+        let survey = self.survey().await?;
+        let going = survey.over(limit);
         let mut done = Thinned::default();
         for (session, (record, blobs)) in going {
             let (turns, bytes) = (record.turns.len() + record.restores.len(), record.bytes);
@@ -230,6 +232,11 @@ impl Engine {
             }
         }
         Ok(done)
+    }
+
+    async fn survey(&self) -> Result<thinning::Survey, CommandFailure> {
+        let shared = Arc::clone(&self.shared);
+        blocking(move || thinning::Survey::of(&shared.store, shared.ports.clock.now_ms())).await
     }
 
     async fn post_removal(&self, session: &SessionId, removal: Removal) -> Result<Removed, CommandFailure> {

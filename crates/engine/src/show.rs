@@ -13,7 +13,7 @@ pub use tools::diff::{FileDiff, Hunk, Line, LineKind, NoHunks};
 pub use tools::exact::{exact, made_visible};
 pub use tools::policy::{only_looks, protected, secrets};
 pub use tools::revision::{PartError, Parts, Sides, State, inverse, present, standing_at};
-pub use tools::rules::{About, Layer, Rule};
+pub use tools::rules::{About, Layer, PERSON, Rule};
 pub use tools::run::error_text;
 pub use tools::visible::visible;
 pub use tools::{Cage, Limits as Hands, Place, PolicyInput};

@@ -24,6 +24,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use store::{OpenError, Store, StoreHandle};
 
+/// How long after the start it is first looked whether old contents can go.
+const FIRST_LOOK: Duration = Duration::from_secs(5 * 60);
 /// How long until it is looked again whether a day has passed.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(60 * 60);
 
@@ -222,6 +224,8 @@ impl Host {
 
 /// Old contents kept for undo go once a day, while nothing runs, for as long as the engine lives.
 async fn thin_now_and_then(engine: Weak<Engine>) {
+    // Not while somebody waits for the first picture.
+    tokio::time::sleep(FIRST_LOOK).await;
     while let Some(engine) = engine.upgrade() {
         if let Err(error) = engine.thin_daily().await {
             tracing::warn!(%error, "old contents kept for undo couldn't be let go");

@@ -14,8 +14,6 @@ use store::StoreHandle;
 const NAME: &str = "rules";
 /// Most rules that are kept: each verdict goes through all that hold in its folder.
 const MOST: usize = 200;
-/// Where they come from, in the record.
-const ORIGIN: &str = "user";
 
 /// One rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +50,7 @@ pub(crate) fn of_folder(store: &StoreHandle, folder: &FolderId) -> Vec<Layer> {
             vec![Rule::ask_all("unreadable")]
         }
     };
-    vec![Layer { origin: ORIGIN.to_owned(), rules }]
+    vec![Layer::of_person(rules)]
 }
 
 /// Sets one, or takes it away; the same thing in the same place has one.

@@ -3,8 +3,8 @@
 //! A command's text, a commit message or a file's name can hold what was read. Invariant: this only finds; a value in a form
 //! that isn't known ([`crate::redact`]) passes, so what leaves the computer is asked about with or without a finding.
 
-use crate::place::Place;
 use crate::redact::Needles;
+use crate::tool::Ctx;
 use domain::call::{Act, Facts};
 
 /// Files that are looked into, and bytes and values of each.
@@ -17,7 +17,7 @@ const SHORTEST: usize = 8;
 /// The first of these files a value of which stands in the call's words or names. Reads them, so call it off the async
 /// threads.
 #[must_use]
-pub fn carried(facts: &Facts, place: &Place, read: &[String]) -> Option<String> {
+pub fn carried(facts: &Facts, ctx: &Ctx, read: &[String]) -> Option<String> {
     let text = match facts.act {
         Act::Run => facts.exact.clone(),
         Act::Write | Act::Edit | Act::Delete => facts.can_touch.join("\n"),
@@ -25,9 +25,10 @@ pub fn carried(facts: &Facts, place: &Place, read: &[String]) -> Option<String> 
     };
     let holds = |path: &&String| {
         // By its own name: the person agreed to have it read, and nothing of it is given out here.
-        let bytes = place.read_small(path, BYTES).unwrap_or_default();
-        let needles = Needles::new(values(&String::from_utf8_lossy(&bytes)));
-        needles.redact(&text) != text
+        let found = ctx.find(path).ok();
+        let bytes =
+            found.and_then(|(place, path)| place.read_small(path.as_str(), BYTES)).unwrap_or_default();
+        Needles::new(values(&String::from_utf8_lossy(&bytes))).within(text.as_bytes())
     };
     read.iter().take(FILES).find(holds).cloned()
 }

@@ -136,7 +136,7 @@ pub fn clear(
     approval: Option<&Approval>,
     now_ms: u64,
 ) -> Result<Cleared, Refusal> {
-    let rule = match judge(call, &surveyed.facts, input) {
+    let rule = match judge(&surveyed.facts, input) {
         Verdict::Allow { rule } => rule,
         Verdict::Deny { rule, reason } => return Err(Refusal::Denied { rule, reason }),
         Verdict::Ask { rule } => {

@@ -42,19 +42,18 @@ fn command<'a>(facts: &Facts, grants: &'a [(GrantId, Grant)]) -> Option<&'a Gran
         return None;
     }
     let all = grants.iter().find(|(_, grant)| *grant == Grant::Commands);
-    let patterns: Vec<Pattern> = grants.iter().filter_map(|(_, grant)| pattern(grant, facts)).collect();
+    let own = grants.iter().filter_map(|(id, grant)| Some((id, pattern(grant, facts)?)));
+    let (ids, patterns): (Vec<&GrantId>, Vec<Pattern>) = own.unzip();
     // The one that is named is one that covers a part of it.
     let first = || {
-        let helps = |grant: &Grant| {
-            let others = grants.iter().filter(|(_, other)| other != grant);
-            let others: Vec<Pattern> = others.filter_map(|(_, other)| pattern(other, facts)).collect();
-            pattern(grant, facts).is_some() && !covers(&reading, &others, &facts.added)
+        let helps = |pattern: &Pattern| {
+            let others: Vec<Pattern> = patterns.iter().filter(|other| *other != pattern).cloned().collect();
+            !covers(&reading, &others, &facts.added)
         };
-        let any = |(_, grant): &&(GrantId, Grant)| pattern(grant, facts).is_some();
-        grants.iter().find(|(_, grant)| helps(grant)).or_else(|| grants.iter().find(any))
+        ids.get(patterns.iter().position(helps).unwrap_or(0)).copied()
     };
     let covered = || covers(&reading, &patterns, &facts.added).then(first).flatten();
-    all.or_else(covered).map(|(id, _)| id)
+    all.map(|(id, _)| id).or_else(covered)
 }
 
 /// Is every site it may reach granted?

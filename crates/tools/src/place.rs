@@ -10,6 +10,7 @@ use crate::tool::failed;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use domain::call::ToolError;
+use std::collections::HashMap;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -105,16 +106,27 @@ impl Place {
         self
     }
 
-    /// Where a path leads and how else it is spelled here, where letters of another case stand in the folder.
-    pub(crate) fn spellings(&self, path: &str) -> Vec<String> {
+    /// Where a path leads and how else it is spelled here, where letters of another case stand in the folder. `listed` holds
+    /// the folders' names in small letters beside the names, each read once.
+    pub(crate) fn spellings(
+        &self,
+        path: &str,
+        listed: &mut HashMap<String, Vec<(String, String)>>,
+    ) -> Vec<String> {
         let mut found = vec![RelPath::root()];
-        for part in path.split('/') {
-            let deeper = found.iter().flat_map(|above| {
-                let names = self.dir.read_dir(above.as_str()).into_iter().flatten().flatten();
-                let names = names.filter_map(|entry| entry.file_name().into_string().ok());
-                names.filter(|name| name.to_lowercase() == part.to_lowercase()).map(|name| above.join(&name))
-            });
-            found = deeper.collect();
+        for part in path.split('/').map(str::to_lowercase) {
+            let mut deeper = Vec::new();
+            for above in &found {
+                let names = listed.entry(above.to_string()).or_insert_with(|| {
+                    let names = self.dir.read_dir(above.as_str()).into_iter().flatten().flatten();
+                    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+                    names.map(|name| (name.to_lowercase(), name)).collect()
+                });
+                deeper.extend(
+                    names.iter().filter(|(small, _)| *small == part).map(|(_, name)| above.join(name)),
+                );
+            }
+            found = deeper;
         }
         let mut all: Vec<String> =
             found.iter().filter_map(|path| Some(self.real(path).ok()?.to_string())).collect();

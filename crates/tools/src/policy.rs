@@ -3,7 +3,6 @@
 //! **Policy** is layers of rules, from built in to subagent. Each can only narrow: the strictest word wins, so a denial
 //! below can't be lifted above. Invariant: nothing the model says of a call is read here, only checked arguments and facts.
 
-use crate::call::Checked;
 use crate::rules::{Grade, Layer, Seen, Word};
 use crate::{grants, path};
 use domain::call::{Act, Facts, Grant, Mode, Verdict, grant_rule};
@@ -56,30 +55,12 @@ pub fn by_itself(act: Act, path: &str, command: &str, network: bool, input: &Pol
         depends_on: BTreeMap::new(),
         proposed: None,
     };
-    of_facts("", &facts, input)
+    judge(&facts, input)
 }
 
 /// The verdict on a call as things stand.
 #[must_use]
-pub fn judge(call: &Checked, facts: &Facts, input: &PolicyInput<'_>) -> Verdict {
-    of_facts(call.name(), facts, input)
-}
-
-/// What may be allowed together with this call: only what would turn this very verdict into a yes, narrowest first.
-#[must_use]
-pub fn offers(call: &Checked, facts: &Facts, input: &PolicyInput<'_>) -> Vec<Grant> {
-    let helps = |offer: &Grant| {
-        let mut grants = input.grants.to_vec();
-        grants.push((GrantId::from_bits(0), offer.clone()));
-        let with = PolicyInput { grants: &grants, ..input.clone() };
-        matches!(of_facts(call.name(), facts, &with), Verdict::Allow { .. })
-    };
-    let asks = matches!(of_facts(call.name(), facts, input), Verdict::Ask { .. });
-    let offers = if asks { grants::offers(facts, input.cage) } else { Vec::new() };
-    offers.into_iter().filter(helps).collect()
-}
-
-fn of_facts(tool: &str, facts: &Facts, input: &PolicyInput<'_>) -> Verdict {
+pub fn judge(facts: &Facts, input: &PolicyInput<'_>) -> Verdict {
     let mut verdict = by_mode(facts, input);
     if matches!(verdict, Verdict::Ask { .. })
         && let Some(grant) = grants::allowed_by(facts, input.cage, input.grants)
@@ -87,7 +68,7 @@ fn of_facts(tool: &str, facts: &Facts, input: &PolicyInput<'_>) -> Verdict {
         verdict = Verdict::Allow { rule: grant_rule(grant) };
     }
     verdict = stricter(verdict, built_in(facts, input));
-    let seen = Seen::new(tool, facts, input.cage);
+    let seen = Seen::new(facts, input.cage);
     for layer in input.layers {
         for rule in &layer.rules {
             let name = || format!("{}/{}", layer.origin, rule.name);
@@ -104,6 +85,20 @@ fn of_facts(tool: &str, facts: &Facts, input: &PolicyInput<'_>) -> Verdict {
         }
     }
     verdict
+}
+
+/// What may be allowed together with this call: only what would turn this very verdict into a yes, narrowest first.
+#[must_use]
+pub fn offers(facts: &Facts, input: &PolicyInput<'_>) -> Vec<Grant> {
+    let helps = |offer: &Grant| {
+        let mut grants = input.grants.to_vec();
+        grants.push((GrantId::from_bits(0), offer.clone()));
+        let with = PolicyInput { grants: &grants, ..input.clone() };
+        matches!(judge(facts, &with), Verdict::Allow { .. })
+    };
+    let asks = matches!(judge(facts, input), Verdict::Ask { .. });
+    let offers = if asks { grants::offers(facts, input.cage) } else { Vec::new() };
+    offers.into_iter().filter(helps).collect()
 }
 
 /// The table of modes.

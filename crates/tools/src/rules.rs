@@ -14,6 +14,7 @@ use crate::shell::dialect;
 use domain::call::{Act, Facts};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
+use std::collections::HashMap;
 
 /// Rules of one origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,12 +30,8 @@ pub struct Layer {
 pub struct Rule {
     /// Its name in the log.
     pub name: String,
-    /// Only this tool.
-    pub tool: Option<String>,
     /// Only this.
     pub about: Option<About>,
-    /// Only when the exact text (command or arguments) contains this.
-    pub containing: Option<String>,
     /// What then.
     pub word: Word,
 }
@@ -128,29 +125,35 @@ impl About {
     }
 }
 
+/// Where the person's own rules come from, in the record.
+pub const PERSON: &str = "user";
+
+impl Layer {
+    /// The person's own rules.
+    #[must_use]
+    pub fn of_person(rules: Vec<Rule>) -> Self {
+        Self { origin: PERSON.to_owned(), rules }
+    }
+}
+
 impl Rule {
     /// A person's rule.
     #[must_use]
     pub fn of(about: About, never: bool) -> Self {
         let word = if never { Word::Deny(about.never()) } else { Word::Ask };
-        Self { name: about.name(), tool: None, about: Some(about), containing: None, word }
+        Self { name: about.name(), about: Some(about), word }
     }
 
     /// Asks about everything: for when rules can't be read.
     #[must_use]
     pub fn ask_all(name: &str) -> Self {
-        Self { name: name.to_owned(), tool: None, about: None, containing: None, word: Word::Ask }
+        Self { name: name.to_owned(), about: None, word: Word::Ask }
     }
 
     pub(crate) fn grade(&self, seen: &Seen<'_>) -> Grade {
-        let tool = match &self.tool {
-            Some(name) => Grade::of(name == seen.tool),
-            // Asking the person and planning touch nothing: only a rule that names them is about them.
-            None => Grade::of(seen.facts.act != Act::Talk),
-        };
-        let text = self.containing.as_deref().is_none_or(|text| seen.facts.exact.contains(text));
-        let about = self.about.as_ref().map_or(Grade::Yes, |about| seen.grade(about));
-        tool.min(Grade::of(text)).min(about)
+        // Asking the person and planning touch nothing.
+        let touches = Grade::of(seen.facts.act != Act::Talk);
+        touches.min(self.about.as_ref().map_or(Grade::Yes, |about| seen.grade(about)))
     }
 }
 
@@ -174,8 +177,9 @@ pub fn hushes(layers: &[Layer]) -> bool {
 /// The same rules with every path as it stands in the folder: through links, and in any case of its letters.
 #[must_use]
 pub fn as_found(layers: &[Layer], place: &Place) -> Vec<Layer> {
-    let found = |rule: &Rule| match &rule.about {
-        Some(About::Path { under }) => place.spellings(under),
+    let mut listed = HashMap::new();
+    let mut found = |rule: &Rule| match &rule.about {
+        Some(About::Path { under }) => place.spellings(under, &mut listed),
         _ => Vec::new(),
     };
     let mut layers = layers.to_vec();
@@ -207,15 +211,14 @@ impl Grade {
 
 /// A call as rules look at it; its command is read once.
 pub(crate) struct Seen<'a> {
-    tool: &'a str,
     facts: &'a Facts,
     cage: Cage,
     reading: OnceCell<Reading>,
 }
 
 impl<'a> Seen<'a> {
-    pub(crate) fn new(tool: &'a str, facts: &'a Facts, cage: Cage) -> Self {
-        Self { tool, facts, cage, reading: OnceCell::new() }
+    pub(crate) fn new(facts: &'a Facts, cage: Cage) -> Self {
+        Self { facts, cage, reading: OnceCell::new() }
     }
 
     fn reading(&self) -> &Reading {

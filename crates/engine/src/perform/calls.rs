@@ -3,10 +3,10 @@
 //! A clearance made by judging stays in memory until its call starts; a process that dies takes it along, and the call is
 //! judged again.
 
-use crate::blobs::blobs;
-use crate::decide::{InForce, Judged, Knowledge as _, Op};
+use crate::decide::{Judged, Op};
 use crate::folders::Lease;
 use crate::input::{Finished, FinishedEnd, Input};
+use crate::perform::standing::standing;
 use crate::perform::{Done, Pieces, Ready, trees};
 use crate::shared::{Live, Shared, real_root};
 use domain::call::{Effect, Mode, ToolError, Verdict};
@@ -16,15 +16,12 @@ use domain::ids::{CallId, SessionId, StepId};
 use domain::state::{ApprovalState, Call, CallPhase, State};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tools::policy::CARRIES;
-use tools::rules::as_found;
-use tools::{Approval, BlobSink, Ctx, End, Output, Place, PolicyInput};
+use tools::{Approval, BlobSink, Ctx, End, Output};
 
 /// Most bytes of a structured result kept in its event; the text for the model has bounds of its own.
 const VALUE_BYTES: usize = 32 * 1024;
@@ -75,9 +72,9 @@ async fn changes(shared: &Arc<Shared>, session: &SessionId, state: &Arc<State>, 
     let looking = move || {
         let call = state.call(&call)?;
         let checked = shared.tools.check(&call.name, &call.good.as_ref()?.arguments).ok()?;
-        let ctx = ctx(&shared, &session, &state, &call.id, CancellationToken::new(), Output::None).ok()?;
-        let surveyed = checked.survey(&ctx).ok()?;
-        Some(mode(&state) != Mode::Plan && surveyed.semantics.has_effects())
+        let standing = standing(&shared, &session, &state, &call.id).ok()?;
+        let surveyed = checked.survey(&standing.ctx).ok()?;
+        Some(standing.mode != Mode::Plan && surveyed.semantics.has_effects())
     };
     tokio::task::spawn_blocking(looking).await.ok().flatten().unwrap_or(false)
 }
@@ -127,22 +124,15 @@ fn one(
 ) -> Result<(crate::decide::Judgement, Option<Ready>), ToolError> {
     let Some(good) = &call.good else { return Err(internal("the call was never checked")) };
     let checked = shared.tools.check(&call.name, &good.arguments)?;
-    let ctx = ctx(shared, session, state, &call.id, CancellationToken::new(), Output::None)?;
-    let mut surveyed = checked.survey(&ctx)?;
-    let mode = mode(state);
+    let standing = standing(shared, session, state, &call.id)?;
+    let (ctx, mode) = (&standing.ctx, standing.mode);
+    let mut surveyed = checked.survey(ctx)?;
     let tree = match trees::wide(&surveyed.facts, mode) {
         true => trees::cover(shared, &ctx.place, &mut surveyed.facts, &ctx.cancel),
         false => None,
     };
-    let cage = shared.ports.launcher.cage();
-    let (in_force, read_secrets) = (shared.in_force(state), read_secrets(state));
-    let InForce { grants, layers } = &in_force;
-    let layers = &as_found(layers, &ctx.place);
-    let policy = PolicyInput { mode, cage, layers, grants, read_secrets: &read_secrets };
-    if let Some(secret) = tools::carried::carried(&surveyed.facts, &ctx.place, &read_secrets) {
-        surveyed.facts.words.insert(CARRIES.to_owned(), secret);
-    }
-    let verdict = tools::judge(&checked, &surveyed.facts, &policy);
+    let verdict = standing.judge(&mut surveyed.facts);
+    let policy = standing.policy();
     if let Verdict::Ask { rule } = &verdict {
         surveyed.facts.words.insert("rule".to_owned(), rule.clone());
     }
@@ -164,13 +154,13 @@ fn one(
         facts_digest: tools::clear::facts_digest(&surveyed.facts),
         semantics: surveyed.semantics,
         approval_digest: fresh.digest(),
-        offers: tools::policy::offers(&checked, &surveyed.facts, &policy),
+        offers: tools::policy::offers(&surveyed.facts, &policy),
         facts: surveyed.facts,
         cleared: cleared.is_some(),
         waits,
         tree,
         interaction: checked.interaction().cloned(),
-        in_force,
+        in_force: standing.in_force,
     };
     Ok((judgement, cleared.filter(|_| !waits).map(|cleared| Ready { cleared, lease: held })))
 }
@@ -187,7 +177,8 @@ pub(crate) async fn run(
     let op = Op::Run(call.clone());
     let began = Instant::now();
     let (output, ended, forwarding) = output(&shared, &session, &call, pieces);
-    let finished = match (ready, ctx(&shared, &session, &state, &call, cancel, output)) {
+    let standing = standing(&shared, &session, &state, &call);
+    let finished = match (ready, standing.map(|standing| Ctx { cancel, output, ..standing.ctx })) {
         (Some(ready), Ok(ctx)) => trees::held(&shared, tree(&state, &call), ready, ctx).await,
         (None, _) => lost(&state, &call),
         (_, Err(error)) => failed(error),
@@ -302,48 +293,6 @@ fn tree(state: &State, call: &CallId) -> Option<Digest> {
         Some(CallPhase::Started { tree, .. }) => *tree,
         Some(_) | None => None,
     }
-}
-
-/// Files with secrets that the session's calls read or named.
-pub(super) fn read_secrets(state: &State) -> Vec<String> {
-    state.secrets.iter().cloned().collect()
-}
-
-/// The session's mode; the strictest where there is none yet.
-pub(super) fn mode(state: &State) -> Mode {
-    state.session.as_ref().map_or(Mode::Plan, |session| session.mode)
-}
-
-/// What a call works with.
-pub(super) fn ctx(
-    shared: &Arc<Shared>,
-    session: &SessionId,
-    state: &State,
-    call: &CallId,
-    cancel: CancellationToken,
-    output: Output,
-) -> Result<Ctx, ToolError> {
-    let root = state.session.as_ref().map_or("", |session| session.root.as_str());
-    let place = Place::open(Path::new(root), shared.ports.hide.clone()).map_err(|error| ToolError {
-        code: "folder/missing".into(),
-        message: error.to_string(),
-        suggestion: Some("Tell the person that the folder can't be opened.".into()),
-    })?;
-    let layers = as_found(&shared.in_force(state).layers, &place);
-    let place = place.under_rules(&layers);
-    Ok(Ctx {
-        place: Arc::new(place),
-        added: Arc::new(shared.added(state)),
-        blobs: Arc::new(blobs(shared)),
-        launcher: Arc::clone(&shared.ports.launcher),
-        bin: shared.ports.bin.clone(),
-        private: shared.ports.private.join(session.as_str()).join(call.as_str()),
-        seen: Arc::new(state.seen.clone()),
-        secrets: (shared.ports.secrets)(),
-        limits: Arc::clone(&shared.tool_limits),
-        cancel,
-        output,
-    })
 }
 
 fn internal(message: &str) -> ToolError {

@@ -2,17 +2,14 @@
 //!
 //! Invariant: it is checked, surveyed and judged exactly as a call of the model would be; nothing runs, nothing is recorded.
 
-use crate::decide::{InForce, Knowledge as _};
-use crate::perform::calls::{ctx, mode, read_secrets};
+use crate::perform::standing::standing;
 use crate::shared::Shared;
 use domain::call::{Facts, ToolError, Undo, Verdict};
 use domain::ids::{CallId, SessionId};
 use domain::state::State;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
-use tools::rules::{as_found, kept_out};
-use tools::{Output, PolicyInput};
+use tools::rules::kept_out;
 
 /// What to try out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,15 +70,12 @@ fn judged(
     arguments: &Value,
 ) -> Result<Would, ToolError> {
     let checked = shared.tools.check(name, &arguments.to_string())?;
-    let ctx = ctx(shared, session, state, &CallId::from_bits(0), CancellationToken::new(), Output::None)?;
-    let mut facts = checked.survey(&ctx)?.facts;
+    let standing = standing(shared, session, state, &CallId::from_bits(0))?;
+    let mut facts = checked.survey(&standing.ctx)?.facts;
     if facts.undo == Undo::No {
         // Whether all of it could be undone takes a look at the whole folder; that isn't what is asked.
         facts.undo = Undo::Partly;
     }
-    let (InForce { grants, layers }, read_secrets) = (shared.in_force(state), read_secrets(state));
-    let (cage, found) = (shared.ports.launcher.cage(), as_found(&layers, &ctx.place));
-    let policy =
-        PolicyInput { mode: mode(state), cage, layers: &found, grants: &grants, read_secrets: &read_secrets };
-    Ok(Would { verdict: tools::judge(&checked, &facts, &policy), facts, kept_out: kept_out(&layers) })
+    let verdict = standing.judge(&mut facts);
+    Ok(Would { verdict, facts, kept_out: kept_out(&standing.in_force.layers) })
 }

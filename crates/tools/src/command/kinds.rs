@@ -131,9 +131,9 @@ const DELETERS: [&str; 12] = [
 ];
 
 /// Programs that can publish something.
-pub(super) const PUBLISHERS: [&str; 20] = [
+pub(super) const PUBLISHERS: [&str; 23] = [
     "git", "npm", "pnpm", "yarn", "cargo", "uv", "poetry", "flit", "hatch", "docker", "podman", "helm",
-    "dotnet", "nuget", "gem", "twine", "gh", "glab", "mail", "sendmail",
+    "dotnet", "nuget", "gem", "twine", "gh", "glab", "hub", "mail", "mailx", "mutt", "sendmail",
 ];
 
 /// Does it run the text or files given to it?

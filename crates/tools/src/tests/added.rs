@@ -300,7 +300,7 @@ fn a_grant_for_commands_covers_those_that_look_into_it() {
         let call = rig.check("run_command", &json!({"command": command}));
         let facts = call.survey(&rig.ctx).unwrap().facts;
         // The engine works out what can be undone from the folder's tree.
-        crate::judge(&call, &domain::call::Facts { undo: domain::call::Undo::Yes, ..facts }, &rig.policy())
+        crate::judge(&domain::call::Facts { undo: domain::call::Undo::Yes, ..facts }, &rig.policy())
     };
     assert!(matches!(judge(&rig, format!("sort -o s.txt {path}/a.txt")), Verdict::Allow { .. }));
     assert!(matches!(judge(&rig, "sort -o s.txt /var/x.txt".into()), Verdict::Ask { .. }));
@@ -359,4 +359,14 @@ fn only_a_folder_of_the_persons_own_can_be_added() {
     check(&base.join("a\nb"), Err(Refused::Name));
     let nobody = FolderIdentity { device: 0, inode: 0 };
     assert_eq!(AddedPlace::open(home.to_str().unwrap(), nobody, Vec::new()).gone(), Some(Gone::Other));
+}
+
+#[test]
+fn a53_a_value_read_there_is_known_again_in_what_would_leave() {
+    let (rig, path) = rig();
+    let read = vec![format!("{path}/.env")];
+    let facts = rig.survey("run_command", &json!({"command": "git commit -m sk-CANARY"})).unwrap().facts;
+    assert_eq!(crate::carried::carried(&facts, &rig.ctx, &read), Some(read[0].clone()));
+    let facts = rig.survey("run_command", &json!({"command": "git commit -m other"})).unwrap().facts;
+    assert_eq!(crate::carried::carried(&facts, &rig.ctx, &read), None);
 }

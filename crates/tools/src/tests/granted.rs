@@ -18,8 +18,7 @@ fn command(rig: &Rig, text: &str) -> Facts {
 }
 
 fn word(rig: &Rig, text: &str) -> &'static str {
-    let call = rig.check("run_command", &json!({ "command": text }));
-    match judge(&call, &command(rig, text), &rig.policy()) {
+    match judge(&command(rig, text), &rig.policy()) {
         Verdict::Allow { .. } => "allow",
         Verdict::Ask { .. } => "ask",
         Verdict::Deny { .. } => "deny",
@@ -105,8 +104,7 @@ fn what_only_looks_runs_unasked_and_can_not_write() {
     rig.cage = Some(Cage::None);
     let facts =
         Facts { cannot_touch: Vec::new(), can_touch: vec![".".into()], ..command(&rig, "cat p/a.txt") };
-    let call = rig.check("run_command", &json!({"command": "cat p/a.txt"}));
-    assert!(matches!(judge(&call, &facts, &rig.policy()), Verdict::Ask { .. }), "no cage, no promise");
+    assert!(matches!(judge(&facts, &rig.policy()), Verdict::Ask { .. }), "no cage, no promise");
 }
 
 #[test]
@@ -116,9 +114,8 @@ fn a_grant_covers_nothing_protected_published_deleted_or_beyond_undo() {
     assert_eq!(word(&rig, "rm p/a.txt"), "ask", "deleting is a permission of its own");
     assert_eq!(word(&rig, "git push"), "ask");
     assert_eq!(word(&rig, "cp p/a.txt AGENTS.md"), "ask");
-    let call = rig.check("run_command", &json!({"command": "make all"}));
     let beyond = Facts { undo: Undo::No, ..command(&rig, "make all") };
-    assert!(matches!(judge(&call, &beyond, &rig.policy()), Verdict::Ask { .. }));
+    assert!(matches!(judge(&beyond, &rig.policy()), Verdict::Ask { .. }));
     let mut caged = granted(&[Grant::Commands]);
     caged.cage = Some(Cage::None);
     assert_eq!(word(&caged, "make all"), "ask", "without a cage no session grants");
@@ -167,9 +164,9 @@ fn a_grant_for_deleting_ends_at_what_is_protected_in_a_folder() {
     let call = rig.check("delete_path", &json!({ "path": "q/plain" }));
     let mut facts = call.survey(&rig.ctx).unwrap().facts;
     facts.words.insert("more".into(), "true".into());
-    assert!(matches!(judge(&call, &facts, &rig.policy()), Verdict::Ask { .. }));
+    assert!(matches!(judge(&facts, &rig.policy()), Verdict::Ask { .. }));
     rig.grants.clear();
-    assert_eq!(offers(&call, &facts, &rig.policy()), []);
+    assert_eq!(offers(&facts, &rig.policy()), []);
 }
 
 #[test]
@@ -185,10 +182,9 @@ fn a43_a_secret_is_read_by_asking_and_then_nothing_goes_out_unasked() {
     assert_eq!(word(&rig, "cat .env"), "ask", "not even in Auto");
     assert_eq!(word(&rig, "git show HEAD:.env"), "ask");
     let out = Facts { reach: vec!["example.com:443".into()], ..command(&rig, "make upload") };
-    let call = rig.check("run_command", &json!({"command": "make upload"}));
-    assert!(matches!(judge(&call, &out, &rig.policy()), Verdict::Allow { .. }), "granted");
+    assert!(matches!(judge(&out, &rig.policy()), Verdict::Allow { .. }), "granted");
     rig.read_secrets = vec![".env".into()];
-    let verdict = judge(&call, &out, &rig.policy());
+    let verdict = judge(&out, &rig.policy());
     assert!(
         matches!(verdict, Verdict::Ask { rule } if rule == "builtin/taint:.env"),
         "a53 and the file is named"
@@ -205,11 +201,11 @@ fn the_network_asks_in_every_mode_unless_that_very_site_is_granted() {
         let facts = Facts { undo: Undo::Yes, ..call.survey(&rig.ctx).unwrap().facts };
         assert_eq!(facts.reach, ["example.com:443"]);
         assert!(!facts.cannot_touch.contains(&"network".to_owned()), "no promise that isn't kept");
-        assert!(matches!(judge(&call, &facts, &rig.policy()), Verdict::Ask { .. }), "{mode:?}");
+        assert!(matches!(judge(&facts, &rig.policy()), Verdict::Ask { .. }), "{mode:?}");
         rig.grants.push((GrantId::from_bits(9), Grant::Site { site: "example.com:443".into() }));
-        assert!(matches!(judge(&call, &facts, &rig.policy()), Verdict::Allow { .. }), "{mode:?}");
+        assert!(matches!(judge(&facts, &rig.policy()), Verdict::Allow { .. }), "{mode:?}");
         let other = Facts { reach: vec!["example.com:8443".into()], ..facts };
-        assert!(matches!(judge(&call, &other, &rig.policy()), Verdict::Ask { .. }), "{mode:?}");
+        assert!(matches!(judge(&other, &rig.policy()), Verdict::Ask { .. }), "{mode:?}");
     }
     let rig = granted(&[]);
     for site in ["127.0.0.1", "localhost", "169.254.169.254", "http://x"] {
@@ -222,17 +218,16 @@ fn what_is_offered_is_narrow_first_and_turns_this_very_question_into_a_yes() {
     #[track_caller]
     fn check(text: &str, expect: &[Grant]) {
         let rig = granted(&[]);
-        let call = rig.check("run_command", &json!({ "command": text }));
         let facts = command(&rig, text);
-        let offered = offers(&call, &facts, &rig.policy());
+        let offered = offers(&facts, &rig.policy());
         assert_eq!(offered, expect, "{text}");
         for grant in offered {
             assert_eq!(word(&granted(&[grant]), text), "allow", "{text}");
         }
         let mut bare = granted(&[]);
         bare.cage = Some(Cage::None);
-        assert_eq!(offers(&call, &facts, &bare.policy()), [], "no cage, no offer");
-        assert_eq!(offers(&call, &Facts { undo: Undo::No, ..facts }, &rig.policy()), []);
+        assert_eq!(offers(&facts, &bare.policy()), [], "no cage, no offer");
+        assert_eq!(offers(&Facts { undo: Undo::No, ..facts }, &rig.policy()), []);
     }
     check("cargo test --lib", &[kind("cargo test"), Grant::Commands]);
     check("ls && npm run build", &[kind("npm run build"), Grant::Commands]);
@@ -244,7 +239,7 @@ fn what_is_offered_is_narrow_first_and_turns_this_very_question_into_a_yes() {
     let rig = granted(&[]);
     let write = |path: &str| {
         let call = rig.check("write_file", &json!({"path": path, "content": "x"}));
-        offers(&call, &call.survey(&rig.ctx).unwrap().facts, &rig.policy())
+        offers(&call.survey(&rig.ctx).unwrap().facts, &rig.policy())
     };
     assert_eq!(write("p/b.txt"), [Grant::Write { under: "p".into() }]);
     assert_eq!(write("AGENTS.md"), []);
@@ -258,9 +253,9 @@ fn a_site_is_offered_where_nothing_else_is_asked() {
         rig.mode = mode;
         let call = rig.check("run_command", &json!({"command": "make fetch", "sites": ["example.com"]}));
         let facts = Facts { undo: Undo::Yes, ..call.survey(&rig.ctx).unwrap().facts };
-        assert_eq!(offers(&call, &facts, &rig.policy()), expect, "{mode:?}");
+        assert_eq!(offers(&facts, &rig.policy()), expect, "{mode:?}");
         rig.grants.push((GrantId::from_bits(3), site.clone()));
-        let allowed = matches!(judge(&call, &facts, &rig.policy()), Verdict::Allow { .. });
+        let allowed = matches!(judge(&facts, &rig.policy()), Verdict::Allow { .. });
         assert_eq!(allowed, mode == Mode::Auto, "{mode:?}: the command itself is judged as ever");
     }
 }

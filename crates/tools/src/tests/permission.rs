@@ -170,13 +170,7 @@ fn a_link_to_a_protected_path_asks_too() {
 #[test]
 fn layers_only_narrow_and_a_denial_is_never_lifted() {
     let mut rig = Rig::with(&[("secret/f", b"a"), ("f", b"a")]);
-    let rule = |word| Rule {
-        name: "r".into(),
-        tool: None,
-        about: Some(About::Path { under: "secret".into() }),
-        containing: None,
-        word,
-    };
+    let rule = |word| Rule { name: "r".into(), about: Some(About::Path { under: "secret".into() }), word };
     let layer = |origin: &str, rules| Layer { origin: origin.into(), rules };
     rig.layers = vec![
         layer("user", vec![rule(Word::Deny("it is private".into()))]),
@@ -191,9 +185,7 @@ fn layers_only_narrow_and_a_denial_is_never_lifted() {
     assert!(error.message.contains("it is private"), "an approval doesn't lift a denial: {error}");
     let dangerous = Rule {
         name: "no-push".into(),
-        tool: Some("run_command".into()),
-        about: None,
-        containing: Some("push".into()),
+        about: About::command("git push"),
         word: Word::Deny("not pushing".into()),
     };
     rig.layers = vec![layer("project", vec![dangerous])];
@@ -234,13 +226,7 @@ fn a22_any_difference_asks_again() {
     check_approval(|rig, _, _| rig.put("run.sh", b"rm -rf ."), 0, Err(&void("facts")));
     check_approval(|_, _, _| {}, 1_000, Err("the approval has expired"));
     check_approval(|rig, _, _| rig.mode = Mode::Auto, 0, Ok("mode/auto"));
-    let deny = Rule {
-        name: "r".into(),
-        tool: None,
-        about: None,
-        containing: None,
-        word: Word::Deny("since then".into()),
-    };
+    let deny = Rule { name: "r".into(), about: None, word: Word::Deny("since then".into()) };
     check_approval(
         |rig, _, _| rig.layers = vec![Layer { origin: "user".into(), rules: vec![deny] }],
         0,
@@ -298,7 +284,7 @@ fn a22_a_permission_for_an_exact_command_is_for_the_files_it_runs() {
         let call = rig.check("run_command", &json!({ "command": command }));
         let facts = |rig: &Rig| Facts { undo: Undo::Yes, ..call.survey(&rig.ctx).unwrap().facts };
         let exact = |grant: &Grant| matches!(grant, Grant::Command { exact: true, .. });
-        let offered = crate::policy::offers(&call, &facts(&rig), &rig.policy());
+        let offered = crate::policy::offers(&facts(&rig), &rig.policy());
         let Some(grant) = offered.into_iter().find(exact) else {
             // Given for a kind (`npm run build`), or for nothing narrower than all commands.
             continue;
@@ -306,7 +292,7 @@ fn a22_a_permission_for_an_exact_command_is_for_the_files_it_runs() {
         let Grant::Command { words, files, .. } = &grant else { unreachable!() };
         assert!(files.contains_key(file), "{command}: {files:?}");
         let old = Grant::Command { words: words.clone(), exact: true, files: Default::default() };
-        let allows = |rig: &Rig| word(&crate::policy::judge(&call, &facts(rig), &rig.policy()));
+        let allows = |rig: &Rig| word(&crate::policy::judge(&facts(rig), &rig.policy()));
         rig.grants = vec![(GrantId::from_bits(1), old)];
         assert_eq!(allows(&rig), "ask", "{command}: one given before files were held");
         rig.grants = vec![(GrantId::from_bits(1), grant)];
@@ -323,7 +309,7 @@ fn a22_a_script_too_large_to_hold_is_never_allowed_for_good() {
     let call = rig.check("run_command", &json!({"command": "sh run.sh"}));
     let facts = Facts { undo: Undo::Yes, ..call.survey(&rig.ctx).unwrap().facts };
     assert_eq!(facts.words["not_held"], "run.sh");
-    assert_eq!(crate::policy::offers(&call, &facts, &rig.policy()), []);
+    assert_eq!(crate::policy::offers(&facts, &rig.policy()), []);
 }
 
 #[test]
@@ -420,4 +406,14 @@ fn semantics_say_how_each_call_is_recovered() {
         assert!(matches!(one, Semantics::Possible { recovery: Recovery::Reconcile { .. } }), "{one:?}");
     }
     assert_eq!(semantics[4], Semantics::Possible { recovery: Recovery::Manual });
+}
+
+#[test]
+fn a22_more_words_than_are_looked_at_are_named_and_no_permission_is_offered() {
+    let mut rig = Rig::with(&[("x.py", b"1")]);
+    rig.mode = Mode::Ask;
+    let command = format!("python3 x.py {}", "a,".repeat(4_000));
+    let facts = rig.survey("run_command", &json!({ "command": command })).unwrap().facts;
+    assert!(facts.words.contains_key("not_held"), "{:?}", facts.words);
+    assert_eq!(crate::policy::offers(&facts, &rig.policy()), []);
 }

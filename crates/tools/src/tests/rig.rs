@@ -163,7 +163,7 @@ impl Rig {
 
     pub(crate) fn judge(&self, name: &str, args: &Value) -> Verdict {
         let call = self.check(name, args);
-        judge(&call, &call.survey(&self.ctx).unwrap().facts, &self.policy())
+        judge(&call.survey(&self.ctx).unwrap().facts, &self.policy())
     }
 
     /// The whole way; where the policy asks, the person says yes.

@@ -32,7 +32,7 @@ fn under(rig: &mut Rig) {
 fn verdict(rig: &Rig, name: &str, args: &Value) -> Verdict {
     let call = rig.check(name, args);
     let facts = Facts { undo: Undo::Yes, ..call.survey(&rig.ctx).unwrap().facts };
-    judge(&call, &facts, &rig.policy())
+    judge(&facts, &rig.policy())
 }
 
 fn word(verdict: &Verdict) -> String {
@@ -117,6 +117,11 @@ fn r_pol_12_a_rule_about_a_kind_of_act_holds_in_every_tool_and_no_permission_lif
     for command in ["git -C p push", "sh -c 'npm publish'", "gh pr create --body x"] {
         let (tool, args) = run(command);
         assert_eq!(word(&verdict(&publish, tool, &args)), "deny user/publish", "{command}");
+    }
+    for command in ["eval mailx -s x a@example.com", "eval mutt a@example.com", "eval hub release create v1"]
+    {
+        let (tool, args) = run(command);
+        assert!(word(&verdict(&publish, tool, &args)).starts_with("ask"), "{command}");
     }
     let (tool, args) = makes();
     assert_eq!(word(&verdict(&publish, tool, &args)), "allow");
