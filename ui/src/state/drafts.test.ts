@@ -34,3 +34,16 @@ test('takes erased words out of every draft and leaves the rest', () => {
   drafts.forget('kanarie-7f3e');
   expect(['ses_1', 'ses_2', 'ses_3'].map((id) => drafts.read(id))).toEqual(['with  in it', '', 'without']);
 });
+
+test('takes erased words out of the field that is open, whatever is kept of it', () => {
+  const drafts = new Drafts(null);
+  const told: string[] = [];
+  const first = drafts.opened((words) => told.push(`first ${words}`));
+  const closed = drafts.opened((words) => told.push(`second ${words}`));
+  first();
+  drafts.forget('kanarie-7f3e');
+  drafts.forget('');
+  closed();
+  drafts.forget('kanarie-7f3e');
+  expect(told).toEqual(['second kanarie-7f3e']);
+});
