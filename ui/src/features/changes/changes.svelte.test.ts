@@ -207,6 +207,22 @@ test('a file that is as it was says so and has no way back', async () => {
   expect(screen.queryByRole('button', { name: 'Undo this file' })).toBeNull();
 });
 
+test('a file of a turn whose contents were let go has no way back, and says since when', async () => {
+  const { changes, folder } = await made();
+  folder.put('styles.css', 'all mine\n');
+  await changes.load();
+  await changes.select(TURNS.form, 'styles.css');
+  changes.turns = changes.turns.map((turn) => ({ ...turn, thinned: new Date(2026, 9, 14).getTime() }));
+  const on = await pane(changes);
+  expect(screen.getByText(en.storage.gone('14 Oct'))).toBeVisible();
+  expect(screen.queryByRole('button', { name: 'Undo this file' })).toBeNull();
+  for (const part of screen.queryAllByRole('button', { name: /^Undo this change/ }))
+    expect(part).toBeDisabled();
+  await userEvent.click(screen.getByRole('button', { name: 'Compare all three' }));
+  expect(screen.getByRole('button', { name: 'Bring back the version before…' })).toBeDisabled();
+  expect(on.onundo).not.toHaveBeenCalled();
+});
+
 test('each part of a difference has its own way back, in one column and in two', async () => {
   const { changes, folder } = await made();
   const all = (...changed: number[]) =>
