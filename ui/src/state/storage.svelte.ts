@@ -6,8 +6,10 @@ import type { StorageView } from '../protocol/generated/StorageView';
 export class Keeping {
   value: StorageView | null = $state.raw(null);
   problem: Failure | null = $state.raw(null);
+  /** Is anything being asked? */
   busy = $state(false);
-  /** What the last "Thin now" did, until the page is left. */
+  thinning = $state(false);
+  /** What the last "Thin now" did, until the page is left or a limit is set. */
   thinned: { turns: number; bytes: number } | null = $state.raw(null);
   #backend: Backend;
 
@@ -21,12 +23,16 @@ export class Keeping {
   }
 
   async limit(gigabytes: number): Promise<void> {
+    this.thinned = null;
     await this.#ask({ name: 'set_undo_limit', args: { gigabytes } });
   }
 
   async thin(): Promise<void> {
+    if (this.busy) return;
     const before = this.value;
+    this.thinning = true;
     await this.#ask({ name: 'thin_now' });
+    this.thinning = false;
     if (!before || !this.value || this.problem) return;
     const turns = this.value.thinned - before.thinned;
     this.thinned = { turns, bytes: Math.max(0, before.bytes - this.value.bytes) };

@@ -1,5 +1,6 @@
-import { render, screen } from '@testing-library/svelte';
+import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
+import { tick } from 'svelte';
 import { expect, it } from 'vitest';
 import type { Backend } from '../../protocol/backend';
 import type { StorageView } from '../../protocol/generated/StorageView';
@@ -40,4 +41,26 @@ it('sets the limit, thins now, and says what went', async () => {
   expect(asked).toEqual(['storage', 'limit 1', 'thin_now']);
   expect(await screen.findByText('3 turns were thinned, 2 GB are free.')).toBeVisible();
   expect(screen.getByText('5 older turns can’t be undone any more')).toBeVisible();
+});
+
+it('says what goes on, takes no other click meanwhile, and what went is not said of a new limit', async () => {
+  const { storage } = keeping({ bytes: 3 * GB, limit_gigabytes: 10, since: null, thinned: 0 });
+  render(StoragePage, { t: en, storage });
+  const limits = within(await screen.findByRole('group', { name: en.storage.limit })).getAllByRole('button');
+  const thin = screen.getByRole('button', { name: en.storage.now });
+  await waitFor(() => expect(thin).toBeEnabled());
+  const set = storage.limit(5);
+  await tick();
+  for (const button of [...limits, thin]) expect(button).toBeDisabled();
+  expect(thin).toHaveTextContent(en.storage.now);
+  await set;
+  const done = storage.thin();
+  await tick();
+  for (const button of [...limits, thin]) expect(button).toBeDisabled();
+  expect(thin).toHaveTextContent(en.storage.thinning);
+  await done;
+  expect(await screen.findByText(/3 turns were thinned/)).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: '1 GB' }));
+  expect(screen.queryByText(/turns were thinned/)).toBeNull();
+  expect(screen.getByRole('button', { name: '1 GB' })).toBeEnabled();
 });
