@@ -1,6 +1,7 @@
 // What is allowed without asking: what the person allowed, what holds by itself, and what would happen with a command.
 import { ask, failureOf, tell, type Backend, type Failure } from '../protocol/backend';
 import type { AddedView } from '../protocol/generated/AddedView';
+import type { Command } from '../protocol/generated/Command';
 import type { GrantView } from '../protocol/generated/GrantView';
 import type { Mode } from '../protocol/generated/Mode';
 import type { ModeRule } from '../protocol/generated/ModeRule';
@@ -45,29 +46,19 @@ export class Permissions {
   }
 
   async load(): Promise<void> {
-    await this.#attempt(async () => {
-      this.value = await ask(this.#backend, { name: 'permissions' }, 'permissions');
-    });
+    await this.#attempt(() => this.#renew({ name: 'permissions' }));
   }
 
   async revoke({ id, session }: Pick<GrantView, 'id' | 'session'>): Promise<void> {
-    if (this.revoking.includes(id)) return;
-    this.revoking = [...this.revoking, id];
-    await this.#attempt(async () => {
-      this.value = await ask(this.#backend, { name: 'revoke', args: { grant: id, session } }, 'permissions');
-    });
-    this.revoking = this.revoking.filter((other) => other !== id);
+    await this.#taking(id, () => this.#renew({ name: 'revoke', args: { grant: id, session } }));
   }
 
   /** Takes a folder back that a session may look at. */
   async takeBack({ added, session }: Pick<AddedView, 'added' | 'session'>): Promise<void> {
-    if (this.revoking.includes(added.id)) return;
-    this.revoking = [...this.revoking, added.id];
-    await this.#attempt(async () => {
+    await this.#taking(added.id, async () => {
       await tell(this.#backend, { name: 'remove_folder', args: { session, folder: added.id } });
-      this.value = await ask(this.#backend, { name: 'permissions' }, 'permissions');
+      await this.#renew({ name: 'permissions' });
     });
-    this.revoking = this.revoking.filter((other) => other !== added.id);
   }
 
   /** The rule about a kind of act that holds in every folder. */
@@ -76,29 +67,13 @@ export class Permissions {
   }
 
   /** Sets a rule, or takes it away; true when it is done. */
-  async setRule(about: RuleAbout, folder: string | null, word: RuleWord | null): Promise<boolean> {
-    if (this.setting) return false;
-    this.setting = true;
-    const done = await this.#attempt(async () => {
-      const args = { about, folder, word };
-      this.value = await ask(this.#backend, { name: 'set_rule', args }, 'permissions');
-      // It was said under other rules.
-      this.answer = null;
-    });
-    this.setting = false;
-    return done;
+  setRule(about: RuleAbout, folder: string | null, word: RuleWord | null): Promise<boolean> {
+    return this.#set({ name: 'set_rule', args: { about, folder, word } });
   }
 
   /** Starts again without rules, where those that are kept can't be read. */
   async resetRules(): Promise<void> {
-    if (this.setting) return;
-    this.setting = true;
-    await this.#attempt(async () => {
-      this.value = await ask(this.#backend, { name: 'reset_rules' }, 'permissions');
-      // It was said while everything was asked about.
-      this.answer = null;
-    });
-    this.setting = false;
+    await this.#set({ name: 'reset_rules' });
   }
 
   /** Asks what would happen; nothing runs. */
@@ -113,6 +88,28 @@ export class Permissions {
       this.answer = { session, tried, what };
     });
     this.testing = false;
+  }
+
+  async #set(command: Command): Promise<boolean> {
+    if (this.setting) return false;
+    this.setting = true;
+    const done = await this.#attempt(() => this.#renew(command));
+    this.setting = false;
+    return done;
+  }
+
+  /** Takes something back, each thing once at a time. */
+  async #taking(id: string, run: () => Promise<void>): Promise<void> {
+    if (this.revoking.includes(id)) return;
+    this.revoking = [...this.revoking, id];
+    await this.#attempt(run);
+    this.revoking = this.revoking.filter((other) => other !== id);
+  }
+
+  /** What is allowed after a command; what would happen was said before it, and may not hold any more. */
+  async #renew(command: Command): Promise<void> {
+    this.value = await ask(this.#backend, command, 'permissions');
+    this.answer = null;
   }
 
   async #attempt(run: () => Promise<void>): Promise<boolean> {

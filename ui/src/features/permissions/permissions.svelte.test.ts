@@ -305,6 +305,24 @@ test('sentences in a row have no gap in chinese', async () => {
   expect(screen.getByText(/不能联网。可以逐个允许网站。/)).toBeVisible();
 });
 
+test('an answer is gone once what it was said under is', async () => {
+  const { permissions } = await page();
+  const field = screen.getByRole('textbox', { name: 'Command' });
+  const status = () => screen.getByRole('status');
+  const changes: (() => Promise<unknown>)[] = [
+    () => userEvent.click(screen.getByRole('button', { name: /Revoke: Commands that begin/ })),
+    () => permissions.setRule({ kind: 'delete' }, null, 'never'),
+    () => permissions.load(),
+  ];
+  for (const change of changes) {
+    await userEvent.clear(field);
+    await userEvent.type(field, 'ls{Enter}');
+    await waitFor(() => expect(status()).toHaveTextContent(/It would run/));
+    await change();
+    await waitFor(() => expect(status()).toBeEmptyDOMElement());
+  }
+});
+
 test('without a session nothing can be tried, and the page says why', async () => {
   await page((backend) => (backend.world.summaries = []));
   expect(screen.getByText(/Open a session first/)).toBeVisible();
