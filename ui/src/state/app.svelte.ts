@@ -103,29 +103,39 @@ export class App {
   openSession(id: string): void {
     this.place = { view: 'session', id };
     this.dropRefused = null;
+    this.queue.review = null;
     if (this.live?.id === id && this.live.fold) return;
     this.live?.close();
     this.live = new LiveSession(this.backend, id);
     this.changes = new Changes(this.backend, id);
     this.undoing?.stop();
     this.undoing = new Undoing(this.backend, id);
-    this.erasing = new Erasing(this.backend, id, (words) => this.drafts.forget(words));
+    // What it still erases is told to whoever left meanwhile.
+    this.erasing?.close();
+    this.erasing = new Erasing(
+      this.backend,
+      id,
+      (words) => this.drafts.forget(words),
+      (failure) => (this.problem = failure),
+    );
     void this.live.open();
   }
 
   /** To an entry that waits: its session is opened, and the entry shown as soon as it is there. */
   review(what: Review): void {
-    this.queue.review = what;
     this.openSession(what.session);
+    this.queue.review = what;
   }
 
   goWelcome(): void {
     this.place = { view: 'welcome' };
+    this.queue.review = null;
     this.live?.close();
     this.live = null;
     this.changes = null;
     this.undoing?.stop();
     this.undoing = null;
+    this.erasing?.close();
     this.erasing = null;
     void this.attempt(() => this.#loadFolders());
   }
@@ -133,6 +143,7 @@ export class App {
   goSettings(page: SettingsPage): void {
     const back = this.place.view === 'settings' ? this.place.back : this.place;
     this.place = { view: 'settings', page, back };
+    this.queue.review = null;
   }
 
   leaveSettings(): void {

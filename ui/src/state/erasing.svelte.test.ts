@@ -10,6 +10,7 @@ const SAYS = 'Use kanarie-7f3e for it.';
 function set(answer?: (command: Command) => Reply | undefined) {
   const asked: Command[] = [];
   const forgotten: string[] = [];
+  const told: Failure[] = [];
   const backend: Backend = {
     call(command) {
       asked.push(command);
@@ -24,7 +25,13 @@ function set(answer?: (command: Command) => Reply | undefined) {
     },
     subscribe: () => () => {},
   };
-  return { erasing: new Erasing(backend, 'ses_1', (words) => forgotten.push(words)), asked, forgotten };
+  const erasing = new Erasing(
+    backend,
+    'ses_1',
+    (words) => forgotten.push(words),
+    (failure) => told.push(failure),
+  );
+  return { erasing, asked, forgotten, told };
 }
 
 describe('erasing', () => {
@@ -56,7 +63,7 @@ describe('erasing', () => {
 
   it('can’t be confirmed before it is known what goes, and says why it was refused', async () => {
     const refused = new Failure({ code: 'erase/busy', message: 'busy', hint: null });
-    const { erasing, asked } = set((command) => {
+    const { erasing, asked, told } = set((command) => {
       if (command.name === 'erase') throw refused;
       return undefined;
     });
@@ -66,5 +73,21 @@ describe('erasing', () => {
     await erasing.confirm();
     expect(erasing.problem).toBe(refused);
     expect([erasing.done, erasing.busy]).toEqual([null, false]);
+    expect(told).toEqual([]);
+  });
+
+  it('says that it failed to whoever closed the sheet meanwhile', async () => {
+    const refused = new Failure({ code: 'erase/busy', message: 'busy', hint: null });
+    const { erasing, told } = set((command) => {
+      if (command.name === 'erase') throw refused;
+      return undefined;
+    });
+    await erasing.want('msg_1');
+    const confirmed = erasing.confirm();
+    erasing.close();
+    await erasing.want('msg_2');
+    await confirmed;
+    expect(told).toEqual([refused]);
+    expect([erasing.problem, erasing.place, erasing.busy]).toEqual([null, 'msg_2', false]);
   });
 });

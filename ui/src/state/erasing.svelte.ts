@@ -10,6 +10,9 @@ import type { ErasedView } from '../protocol/generated/ErasedView';
 /** Erases the same words from what this page keeps itself. */
 export type Forget = (words: string) => void;
 
+/** Says a failure to somebody who closed the sheet before it came. */
+export type Tell = (failure: Failure) => void;
+
 export class Erasing {
   /** An entry's key or a call's id; null while nothing is being erased. */
   place: string | null = $state.raw(null);
@@ -26,12 +29,14 @@ export class Erasing {
   #backend: Backend;
   #session: string;
   #forget: Forget;
+  #tell: Tell;
   #asked = 0;
 
-  constructor(backend: Backend, session: string, forget: Forget) {
+  constructor(backend: Backend, session: string, forget: Forget, tell: Tell) {
     this.#backend = backend;
     this.#session = session;
     this.#forget = forget;
+    this.#tell = tell;
   }
 
   /** Opens the sheet for a place. */
@@ -66,7 +71,9 @@ export class Erasing {
         this.marked = '';
       }
     } catch (thrown) {
-      if (asked === this.#asked) this.problem = failureOf(thrown);
+      const failure = failureOf(thrown);
+      if (asked === this.#asked) this.problem = failure;
+      else this.#tell(failure);
     }
     this.busy = false;
   }

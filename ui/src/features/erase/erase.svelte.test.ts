@@ -29,7 +29,12 @@ const backend: Backend = {
 };
 
 it('says what goes and what can’t, erases the marked words, and says what went', async () => {
-  const erasing = new Erasing(backend, 'ses_1', () => {});
+  const erasing = new Erasing(
+    backend,
+    'ses_1',
+    () => {},
+    () => {},
+  );
   await erasing.want('msg_1');
   render(EraseSheet, { t: en, erasing });
   const text = screen.getByRole<HTMLTextAreaElement>('textbox', { name: en.erase.says });
@@ -50,7 +55,12 @@ it('says what goes and what can’t, erases the marked words, and says what went
 });
 
 it('is told in Chinese as well', async () => {
-  const erasing = new Erasing(backend, 'ses_1', () => {});
+  const erasing = new Erasing(
+    backend,
+    'ses_1',
+    () => {},
+    () => {},
+  );
   await erasing.want('msg_1');
   render(EraseSheet, { t: zh, erasing });
   expect(screen.getByText(/它们出现在 1 条你的消息、2 个回答中/)).toBeVisible();
