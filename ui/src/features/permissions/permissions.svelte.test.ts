@@ -203,6 +203,7 @@ test('r_pol_12_a_rule_for_a_path_of_one_folder_is_added_changed_and_removed', as
   await userEvent.type(field, 'accounts{Enter}');
   const line = await screen.findByText('accounts and everything in it');
   expect(line.closest('li')).toHaveTextContent('Only in Invoices 2025');
+  await waitFor(() => expect(menu('Add a rule…')).toHaveFocus());
   const about = { kind: 'path', under: 'accounts' };
   expect(backend.asked.at(-1)).toEqual({ name: 'set_rule', args: { about, folder: 'fol_1', word: 'never' } });
   expect(screen.queryByRole('alert')).toBeNull();
@@ -212,6 +213,12 @@ test('r_pol_12_a_rule_for_a_path_of_one_folder_is_added_changed_and_removed', as
   await userEvent.click(menu('Remove the rule: accounts and everything in it'));
   await waitFor(() => expect(screen.queryByText('accounts and everything in it')).toBeNull());
   expect(backend.world.own).toEqual([]);
+  await waitFor(() => expect(menu('Add a rule…')).toHaveFocus());
+  for (const cancel of [() => userEvent.keyboard('{Escape}'), () => userEvent.click(menu('Cancel'))]) {
+    await userEvent.click(menu('Add a rule…'));
+    await cancel();
+    await waitFor(() => expect(menu('Add a rule…')).toHaveFocus());
+  }
 });
 
 test('r_pol_12_rules_that_can_not_be_read_are_said_keep_nothing_from_being_revoked_and_can_be_started_over', async () => {
@@ -231,9 +238,10 @@ test('r_pol_12_rules_that_can_not_be_read_are_said_keep_nothing_from_being_revok
 
     await userEvent.click(menu(t.rules.unreadable.start));
     expect(menu(t.rules.unreadable.yes)).toHaveAccessibleDescription(t.rules.unreadable.sure);
-    expect(menu(t.rules.cancel)).toHaveFocus();
-    await userEvent.click(menu(t.rules.cancel));
+    expect(menu(t.app.cancel)).toHaveFocus();
+    await userEvent.click(menu(t.app.cancel));
     expect(screen.queryByText(t.rules.unreadable.sure)).toBeNull();
+    expect(menu(t.rules.unreadable.start)).toHaveFocus();
     expect(backend.asked.map(({ name }) => name)).not.toContain('reset_rules');
     await userEvent.click(menu(t.rules.unreadable.start));
     await userEvent.click(menu(t.rules.unreadable.yes));
@@ -372,7 +380,7 @@ test('a folder that a session may look at is listed with its session and taken b
       ];
     }
   });
-  const lines = within(screen.getByRole('list', { name: en.added.title })).getAllByRole('listitem');
+  const lines = within(screen.getByRole('list', { name: en.added.group })).getAllByRole('listitem');
   const [here, gone] = lines.map((line) => line.textContent?.replace(/\s+/g, ' '));
   expect(here).toContain('Invoices 2025 ~/Dropbox/Accounts This session only: Order form on phones');
   expect(here).not.toContain(en.added.goneNote);
