@@ -3,6 +3,7 @@ import { fireEvent, render, screen, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import type { Need } from '../../protocol/generated/Need';
+import { ARMING_MS } from '../../state/arming.svelte';
 import { handClock } from '../../state/hand-clock';
 import type { Waiting } from '../../state/queue.svelte';
 import { en } from '../../texts/en';
@@ -145,6 +146,41 @@ test('a24_a_hundred_at_once_are_counted_and_only_some_are_drawn', async () => {
   pass(600);
   await userEvent.click(screen.getAllByRole('button', { name: /^Allow once/ })[30] as HTMLElement);
   expect(onallow.mock.calls.map(([one]) => one.need.id)).toEqual(['n30']);
+});
+
+test('a24_requests_that_keep_arriving_behind_it_leave_the_first_armed', async () => {
+  const all = Array.from({ length: 20 }, (_, n) => run(`n${n}`));
+  const { rerender, props, button, pass } = show([]);
+  const allow = (id: string) => button(`Allow once: Run a command: npm run ${id}`);
+  for (let n = 1; n <= all.length; n += 1) {
+    await rerender({ ...props, all: all.slice(0, n) });
+    pass(50);
+  }
+  expect(allow('n0')).toBeEnabled();
+  expect(allow('n19')).toBeDisabled();
+});
+
+test('a24_clicks_that_come_faster_than_a_request_stands_still_answer_one', async () => {
+  let all: readonly Waiting[] = Array.from({ length: 100 }, (_, n) => run(`n${n}`));
+  const { rerender, props, pass, onallow } = show(all);
+  const buttons = () => screen.getAllByRole<HTMLButtonElement>('button', { name: /^Allow once/ });
+  onallow.mockImplementation(async ({ need }) => {
+    all = all.filter((one) => one.need.id !== need.id);
+    await rerender({ ...props, all });
+    return true;
+  });
+  pass(ARMING_MS);
+  // A second of clicks, one every ten milliseconds, where the first row stands.
+  for (let ms = 0; ms < 1_000; ms += 10) {
+    await fireEvent.click(document.querySelector('[data-allows]') as HTMLElement);
+    pass(10);
+  }
+  expect(onallow.mock.calls.map(([one]) => one.need.id)).toEqual(['n0', 'n1']);
+  expect(screen.getByRole('heading', { level: 2 })).toHaveTextContent('98 things need you');
+  // Everything behind moved up, so nothing is armed before it stood still again.
+  expect(buttons().filter((one) => !one.disabled)).toEqual([]);
+  pass(ARMING_MS);
+  expect(buttons().filter((one) => !one.disabled)).toHaveLength(20);
 });
 
 test('showing it takes the focus, hiding it gives it back and decides nothing', async () => {
