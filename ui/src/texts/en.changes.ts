@@ -61,7 +61,8 @@ export const changes = {
   addedLine: 'added',
   removedLine: 'removed',
   part: 'Undo this change',
-  partNamed: (button: string, line: string) => `${button}: ${line}`,
+  /** A button by what it is about, for those who hear it. */
+  partNamed: (button: string, about: string) => `${button}: ${about}`,
   made: 'Made in this session',
   madeFiles: (n: number) => (n === 1 ? '1 new file' : `${n} new files`),
   showIn: (path: string) => `Show in folder: ${path}`,

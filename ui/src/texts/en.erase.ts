@@ -8,8 +8,6 @@ export const erase = {
   whole: 'Everything above goes.',
   looking: 'Looking where else they stand…',
   stand: (places: string) => `They stand in ${places}, and go from all of them.`,
-  join: (places: readonly string[]) =>
-    places.length < 2 ? places.join('') : `${places.slice(0, -1).join(', ')} and ${places.at(-1) ?? ''}`,
   places: {
     message: (n: number) => (n === 1 ? '1 message of yours' : `${n} messages of yours`),
     waiting: (n: number) =>

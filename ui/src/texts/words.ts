@@ -7,6 +7,8 @@ import type { Halt } from '../protocol/generated/Halt';
 import { Failure } from '../protocol/backend';
 import { oneLine, visible } from '../shared/visible';
 import type { Facts, Texts } from './en';
+import { names } from './format';
+import { between } from './spacing';
 
 /** Families of tools that read alike. */
 export type CallKind = 'read' | 'list' | 'search' | 'change' | 'delete' | 'run' | 'ask' | 'plan' | 'other';
@@ -67,6 +69,14 @@ export function callVerb(kind: CallKind, state: ShownState, n: number, tool: str
     case 'failed':
       return kind === 'other' ? t.calls.other(tool) : t.calls[kind](n);
   }
+}
+
+/** A call in one line: what was done, to what. */
+export function callWords(tool: string, facts: Facts, state: ShownState, t: Texts): string {
+  const kind = callKind(tool);
+  const verb = callVerb(kind, state, 1, oneLine(tool, 64), t);
+  const object = oneLine(callObject(kind, facts, t), 60);
+  return verb + between(t.lang, verb, object) + object;
 }
 
 /** What a call was about while it went on, as the subject of a question. */
@@ -271,6 +281,35 @@ export function placeWords(kind: string, count: number, t: Texts): string {
 /** What isn't known about changes, in words. */
 export function doubtWords(doubt: string, t: Texts): string {
   return doubt === 'untold' ? t.changes.doubts.untold : t.changes.doubts.mixed;
+}
+
+/** Can what a request does be taken back? What isn't known to be can't. */
+export function undoWords(undo: string, t: Texts): string {
+  return t.approval.undos[undo === 'yes' || undo === 'partly' ? undo : 'no'];
+}
+
+/** What a session is called; one without a name was never spoken in. */
+export function sessionWords(
+  { title, tour = false }: { title: string; tour?: boolean },
+  t: Texts,
+  longest = 80,
+): string {
+  return oneLine(title, longest) || (tour ? t.sidebar.tour : t.sidebar.untitled);
+}
+
+/** What is wrong with a folder that was added to look at; empty where nothing is. */
+export function addedNote(state: string, t: Texts): string {
+  if (state === 'here') return '';
+  return state === 'other' ? t.added.otherNote : t.added.goneNote;
+}
+
+/** A few words from outside of many, each on one line and cut: the first ones in full, the rest as a number. */
+export function listed(all: readonly string[], longest: number, shown: number, t: Texts): string {
+  return names(
+    all.map((one) => oneLine(one, longest)),
+    shown,
+    t,
+  );
 }
 
 /** Why a return leaves a file alone. */

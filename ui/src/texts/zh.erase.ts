@@ -10,7 +10,6 @@ export const erase: typeof en = {
   whole: '上面的内容将全部抹去。',
   looking: '正在查找它们还出现在哪里…',
   stand: (places) => `它们出现在 ${places}中，会全部抹去。`,
-  join: (places) => places.join('、'),
   places: {
     message: (n) => `${n} 条你的消息`,
     waiting: (n) => `${n} 份读取前的副本`,

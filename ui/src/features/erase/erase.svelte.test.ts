@@ -6,6 +6,8 @@ import type { Reply } from '../../protocol/generated/Reply';
 import { Erasing } from '../../state/erasing.svelte';
 import { en } from '../../texts/en';
 import { zh } from '../../texts/zh';
+import { callWords } from '../../texts/words';
+import EraseButton from './EraseButton.svelte';
 import EraseSheet from './EraseSheet.svelte';
 
 const SAYS = 'Use kanarie-7f3e for it.';
@@ -63,5 +65,20 @@ it('is told in Chinese as well', async () => {
   );
   await erasing.want('msg_1');
   render(EraseSheet, { t: zh, erasing });
-  expect(screen.getByText(/它们出现在 1 条你的消息、2 个回答中/)).toBeVisible();
+  expect(screen.getByText(/它们出现在 1 条你的消息 和 2 个回答中/)).toBeVisible();
+});
+
+it('names each way to erase by what it is about', () => {
+  const ran = callWords('run_command', { command: 'npm  test\n--all' }, 'done', en);
+  const read = callWords('read_file', { path: 'menu.md' }, 'done', zh);
+  for (const [t, about, name] of [
+    [en, SAYS, `Erase from the record…: ${SAYS}`],
+    [en, 'x'.repeat(90), /^Erase from the record…: x{36} … x{24}$/],
+    [en, ran, 'Erase from the record…: Ran npm test --all'],
+    [zh, read, '从记录中抹去…：读取了 menu.md'],
+  ] as const) {
+    const { unmount } = render(EraseButton, { t, about, onerase: () => {} });
+    expect(screen.getByRole('button')).toHaveAccessibleName(name);
+    unmount();
+  }
 });
