@@ -51,9 +51,10 @@ export function allowsOnce(press: KeyPress, platform: string): boolean {
   return !isComposing(press) && press.key === 'Enter' && hasCommand(press, platform) && !press.altKey;
 }
 
-/** Is it Enter without the key that makes it a yes? */
-export function isPlainEnter(press: KeyPress): boolean {
-  return press.key === 'Enter' && !press.metaKey && !press.ctrlKey;
+/** Holds an Enter without the key that makes it a yes: it never approves, not even on the button itself. */
+export function holdPlainEnter(event: KeyboardEvent): void {
+  if (event.key !== 'Enter' || event.metaKey || event.ctrlKey) return;
+  if (event.target instanceof Element && event.target.closest('[data-allows]')) event.preventDefault();
 }
 
 /** How far J, K or the arrows move in a list: 1, -1 or 0. */

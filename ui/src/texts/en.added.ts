@@ -16,10 +16,8 @@ export const added = {
   outside: 'anything else outside this folder',
   atPath: (path: string) => `${path}, in a folder you added to look at.`,
   /** On the page of permissions. */
-  title: 'Other folders it may look at',
   lead: 'Besides its own folder, a session can read in these. Nothing there can be changed. What is running when you take one back may still see it until it ends.',
   none: 'None. You can add one beside the message field of a session.',
-  holds: (title: string, folder: string) => `This session only: ${title}, in ${folder}`,
 };
 
 /** What the record says. */

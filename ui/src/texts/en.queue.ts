@@ -7,7 +7,5 @@ export const queue = {
   here: 'shown here',
   dot: ' · ',
   held: 'Only in this folder, without internet',
-  /** A button by what it is about, for those who hear it. */
-  named: (button: string, what: string) => `${button}: ${what}`,
   look: { approval: 'Review', question: 'Answer', outcome: 'Review' },
 };

@@ -1,17 +1,21 @@
 // Words about the person's own rules, in English. `zh.rules.ts` has the same shape.
+import { permissions } from './en.permissions';
+
+const { acts } = permissions;
+
 export const rules = {
   title: 'Your rules',
   lead: 'A rule can only narrow. The strictest one wins, and “Never” is lifted by no mode, no permission and no yes.',
   label: (what: string) => `Rule for: ${what}`,
   /** What a rule is about, in every folder. */
   about: {
-    read: 'Read files in the folder',
-    change: 'Create and change files',
-    delete: 'Delete files',
+    read: acts.read,
+    change: acts.write,
+    delete: acts.delete,
     run: 'Run commands',
     online: 'Go online',
-    publish: 'Send, publish or upload',
-    secrets: 'Read files that hold secrets',
+    publish: acts.publish,
+    secrets: acts.secret,
     command: 'Commands of a kind',
     path: 'A file or folder',
     commandOf: (words: string) => `Commands like “${words}”, however they are written`,
@@ -64,7 +68,6 @@ export const rules = {
   pathField: 'Path in the folder',
   pathHint: 'accounts',
   save: 'Add rule',
-  cancel: 'Cancel',
   remove: 'Remove',
   removeOf: (what: string) => `Remove the rule: ${what}`,
   /** Behind a verdict in the table that a rule of the person gives. */

@@ -17,10 +17,8 @@ export const added: typeof words = {
   canRead: (paths) => `它还可以读取${spaced(paths, 'before')}，但不会改动那里的任何内容。`,
   outside: '此文件夹以外的其他内容',
   atPath: (path) => `${path}，在你添加的供查看的文件夹里。`,
-  title: '还可以查看的文件夹',
   lead: '除了自己的文件夹，会话还可以读取这些文件夹，但不能改动其中的任何内容。收回时正在运行的操作，在结束之前可能仍会看到它。',
   none: '还没有。可以在会话的输入框旁添加。',
-  holds: (title, folder) => `仅限会话“${title}”，在“${folder}”里`,
 };
 
 export const addedNotices: typeof notices = {

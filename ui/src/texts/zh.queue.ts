@@ -9,6 +9,5 @@ export const queue: Texts['queue'] = {
   here: '就在这里',
   dot: ' · ',
   held: '仅限此文件夹，不联网',
-  named: (button, what) => `${button}：${what}`,
   look: { approval: '查看', question: '回答', outcome: '查看' },
 };

@@ -1,19 +1,22 @@
 // Words about the person's own rules, in Simplified Chinese; same shape as `en.rules.ts`.
 import type { Texts } from './en';
 import { spaced } from './spacing';
+import { permissions } from './zh.permissions';
+
+const { acts } = permissions;
 
 export const rules: Texts['rules'] = {
   title: '你的规则',
   lead: '规则只会收紧。以最严格的为准；“从不”不会因任何模式、权限或同意而放开。',
   label: (what) => `规则：${what}`,
   about: {
-    read: '读取文件夹里的文件',
-    change: '新建和改动文件',
-    delete: '删除文件',
+    read: acts.read,
+    change: acts.write,
+    delete: acts.delete,
     run: '运行命令',
     online: '联网',
-    publish: '发送、发布或上传',
-    secrets: '读取含有密钥的文件',
+    publish: acts.publish,
+    secrets: acts.secret,
     command: '某一类命令',
     path: '某个文件或文件夹',
     commandOf: (words) => `“${words}”这类命令，不论怎么写`,
@@ -61,7 +64,6 @@ export const rules: Texts['rules'] = {
   pathField: '文件夹里的路径',
   pathHint: 'accounts',
   save: '添加',
-  cancel: '取消',
   remove: '移除',
   removeOf: (what) => `移除规则：${what}`,
   yours: '你的规则',
