@@ -22,7 +22,7 @@ export const rules = {
     pathOf: (path: string) => `${path} and everything in it`,
   },
   outside: 'Anything outside the folder',
-  outsideNote: 'It can’t be reached, so there is nothing to allow.',
+  outsideNote: 'Only a folder you add can be looked at, and nothing is ever written there.',
   words: {
     allow: 'Allow',
     mode: 'As the mode says',

@@ -23,7 +23,7 @@ export const rules: Texts['rules'] = {
     pathOf: (path) => `${spaced(path, 'after')}及其中的一切`,
   },
   outside: '文件夹以外的内容',
-  outsideNote: '碰不到，所以也没有什么可以允许。',
+  outsideNote: '只有你添加的文件夹可以查看；永远不能在那里写入。',
   words: {
     allow: '允许',
     mode: '按模式',
