@@ -7,7 +7,7 @@ use domain::ids::TurnId;
 use engine::thinning::{DAY_MS, KEPT_DAYS};
 use engine::{CommandFailure, Thinned};
 use store::{BlobError, Gone, Point};
-use tests::{DieAt, Rig};
+use tests::{Answers, DieAt, Rig};
 
 /// Each turn writes this much over one file, so each keeps what stood there before.
 const BYTES: usize = 200_000;
@@ -127,6 +127,85 @@ async fn a_thinning_that_was_killed_is_finished_or_never_began() {
         }
         play.clean();
     }
+}
+
+/// Two sessions that wrote over the same content, the one that was made first a day after the other. A newer turn follows
+/// in each, so that these may go; what both need is let go with the younger.
+async fn sharing() -> (Play, Play) {
+    let over = |file: &str, words: &str| [write(file, words), text("Done.")];
+    // Each session plays it from its beginning.
+    let answers = [over("b.txt", "one"), over("a.txt", "two"), over("a.txt", "three")].concat();
+    let rig = Rig::new(&script(&answers.iter().map(String::as_str).collect::<Vec<_>>()));
+    let first = Play::on(rig).await;
+    let second = first.beside().await;
+    assert!(first.session < second.session);
+    for play in [&second, &first] {
+        std::fs::write(play.rig.folder().join("b.txt"), content(0)).expect("writes");
+        play.through("Write over it.").await;
+        play.rig.world.pass(DAY_MS);
+    }
+    for play in [&second, &first] {
+        play.through("Go on.").await;
+    }
+    (first, second)
+}
+
+/// The same in another process.
+async fn both_later((first, second): (Play, Play), faults: DieAt) -> (Play, Play) {
+    let (Play { rig, process, session }, other) = (first, second.session.clone());
+    drop((process, second.process, second.rig));
+    rig.world.pass(KEPT_DAYS * DAY_MS);
+    let process = std::sync::Arc::new(rig.start(faults));
+    let of = |session| Play { rig: rig.clone(), process: process.clone(), session };
+    (of(session), of(other))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_between_sessions_that_share_contents_leaves_no_undo_that_is_refused_only_when_it_is_pressed()
+{
+    for point in [Point::BeforeBegin, Point::BeforeCommit, Point::AfterCommit] {
+        let plays = both_later(sharing().await, DieAt::never()).await;
+        plays.0.process.engine.set_undo_limit(1).expect("saved");
+        let plays = both_later(plays, DieAt::append(0, point)).await;
+        assert!(plays.0.process.engine.thin().await.is_err(), "{point:?}");
+        let (first, second) = both_later(plays, DieAt::never()).await;
+        let store = first.process.engine.store();
+        let content = |store: &store::StoreHandle| store.blob(&Digest::of(content(0).as_bytes()));
+        let recorded = |play: &Play| thinned(play) == turns(play)[..1];
+        match point {
+            Point::AfterCommit => {
+                assert!(matches!(content(store), Err(BlobError::Gone { .. })), "what was left is removed");
+                assert!(recorded(&first) && recorded(&second), "each says so");
+            }
+            Point::BeforeBegin | Point::BeforeCommit => {
+                assert!(content(store).is_ok() && thinned(&first).is_empty() && thinned(&second).is_empty());
+                assert_eq!(first.process.engine.thin().await.expect("thins").turns, 2);
+                assert!(matches!(content(store), Err(BlobError::Gone { .. })));
+                assert!(recorded(&first) && recorded(&second));
+            }
+        }
+        assert_eq!(first.process.engine.thin().await, Ok(Thinned::default()), "{point:?}: nothing is left");
+        first.clean();
+        second.clean();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_waits_for_the_person_keeps_what_it_needs_and_is_counted() {
+    let plays = both_later(sharing().await, DieAt::never()).await;
+    let (first, second) = (&plays.0, &plays.1);
+    first.process.engine.set_undo_limit(1).expect("saved");
+    second.say("Write once more.").await;
+    second.until(crate::play::asks).await;
+    let went = first.process.engine.thin().await.expect("thins");
+    assert_eq!((went.turns, went.left), (1, 1));
+    assert_eq!((thinned(first), thinned(second)), (turns(first)[..1].to_vec(), Vec::new()));
+    let content = first.process.engine.store().blob(&Digest::of(content(0).as_bytes()));
+    assert!(content.is_ok(), "the session at work needs it too");
+    second.rest(&Answers::default()).await;
+    let went = first.process.engine.thin().await.expect("thins");
+    assert_eq!(went.left, 0);
+    assert_eq!(thinned(second), turns(second)[..2].to_vec());
 }
 
 #[tokio::test(start_paused = true)]

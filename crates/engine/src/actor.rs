@@ -5,11 +5,9 @@
 //! more, everything stops at once.
 
 use crate::decide::{self, Command, CommandError, CommandReply, Decision, Env, Op};
-use crate::folders::lock;
 use crate::input::Input;
 use crate::perform::prepare::Cache;
 use crate::perform::{Done, Pieces, Ready, calls, prepare, restore, send, trees};
-use crate::prompt::Prompt;
 use crate::shared::{Hold, Shared};
 use domain::event::Draft;
 use domain::ids::{CallId, SessionId};
@@ -19,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use store::{AppendError, Durability, Removal, Removed};
+use store::{AppendError, Durability};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -38,10 +36,23 @@ pub(crate) enum Post {
     Input(Input),
     /// An operation ended.
     Done(Done),
-    /// Something to take out of the record or of what is kept, worked out.
-    Remove(Box<Removal>, oneshot::Sender<Result<Removed, CommandFailure>>),
+    /// Something is to be taken out that was worked out from the record up to here: stand still until that is done.
+    Stand {
+        /// How far the record was read.
+        read_to: u64,
+        /// Gets what keeps the session still, or why it can't be.
+        answer: oneshot::Sender<Result<Standing, CommandFailure>>,
+    },
+    /// Contents that the kept request holds were taken out of the store: it is used no longer than for what it was made.
+    Forget,
     /// The app is closing: stop what runs, answer when nothing does.
     Close(oneshot::Sender<()>),
+}
+
+/// A session stands still for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    _until: oneshot::Sender<()>,
 }
 
 /// A command that was recorded.
@@ -83,6 +94,8 @@ pub(crate) struct Actor {
     ready: HashMap<CallId, Ready>,
     slot: Option<OwnedSemaphorePermit>,
     cache: Cache,
+    /// Does the kept request hold what was taken out of the store?
+    stale: bool,
     closing: Vec<oneshot::Sender<()>>,
 }
 
@@ -94,8 +107,19 @@ impl Actor {
         queue: mpsc::Receiver<Post>,
         back: mpsc::Sender<Post>,
     ) -> Self {
-        let (running, ready, closing) = (HashMap::new(), HashMap::new(), Vec::new());
-        Self { id, shared, state, queue, back, running, ready, slot: None, cache: Cache::default(), closing }
+        Self {
+            id,
+            shared,
+            state,
+            queue,
+            back,
+            running: HashMap::new(),
+            ready: HashMap::new(),
+            slot: None,
+            cache: Cache::default(),
+            stale: false,
+            closing: Vec::new(),
+        }
     }
 
     /// Runs until the engine closes or the store may not be written any more.
@@ -124,7 +148,8 @@ impl Actor {
                 Some(Post::Command(command, answer)) => self.command(command, answer).await?,
                 Some(Post::Input(input)) => self.input(input).await?,
                 Some(Post::Done(done)) => self.done(done).await?,
-                Some(Post::Remove(removal, answer)) => self.take_out(*removal, answer).await,
+                Some(Post::Stand { read_to, answer }) => self.stand(read_to, answer).await?,
+                Some(Post::Forget) => self.stale = true,
                 Some(Post::Close(answer)) => self.close(answer).await?,
                 None => return Ok(()),
             }
@@ -136,6 +161,9 @@ impl Actor {
         while let Some(decision) = self.decide(decide::advance).filter(|decision| !decision.drafts.is_empty())
         {
             self.append(decision).await?;
+        }
+        if self.state.turn.is_none() {
+            self.forget();
         }
         let wanted = self.with_env(|env, state| decide::wanted(state, env));
         // A session that rests, or only waits for the person, leaves its place in the store's running turns to others.
@@ -164,7 +192,17 @@ impl Actor {
         Ok(())
     }
 
+    /// Lets go of a request that holds what was taken out. What still works on one has it for itself.
+    fn forget(&mut self) {
+        if std::mem::take(&mut self.stale) {
+            self.cache = Cache::default();
+        }
+    }
+
     fn start(&mut self, op: Op) {
+        if matches!(op, Op::Prepare(_)) {
+            self.forget();
+        }
         let cancel = CancellationToken::new();
         self.running.insert(op.clone(), cancel.clone());
         let (shared, id, state) = (Arc::clone(&self.shared), self.id.clone(), Arc::clone(&self.state));
@@ -251,29 +289,30 @@ impl Actor {
         }
     }
 
-    /// Takes something out; the state and the prompt are read again from what is left.
-    async fn take_out(&mut self, removal: Removal, answer: oneshot::Sender<Result<Removed, CommandFailure>>) {
+    /// Stands still while something is taken out; the state and the prompt are read again from what is left.
+    async fn stand(
+        &mut self,
+        read_to: u64,
+        answer: oneshot::Sender<Result<Standing, CommandFailure>>,
+    ) -> Result<(), Stop> {
         let fits = match self.shared.closing() {
             true => Err(CommandFailure::Closing),
-            false => {
-                decide::may_erase(&self.state, removal.append.expected_seq).map_err(CommandFailure::from)
-            }
+            false => decide::may_erase(&self.state, read_to).map_err(CommandFailure::from),
         };
-        let removed = match fits {
-            Ok(()) => self.remove(removal).await,
-            Err(refused) => Err(refused),
-        };
-        drop(answer.send(removed));
-    }
-
-    async fn remove(&mut self, removal: Removal) -> Result<Removed, CommandFailure> {
-        let store = self.shared.store.clone();
-        let removed = tokio::task::spawn_blocking(move || store.remove(removal)).await;
-        let removed = removed.map_err(|error| CommandFailure::Unreadable(error.to_string()))??;
-        *lock(&self.cache) = Prompt::default();
-        let state = self.shared.store.state(&self.id);
-        self.state = state.map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
-        Ok(removed)
+        if let Err(refused) = fits {
+            drop(answer.send(Err(refused)));
+            return Ok(());
+        }
+        let (until, over) = oneshot::channel();
+        drop(answer.send(Ok(Standing { _until: until })));
+        // It is over when the other side is dropped.
+        drop(over.await);
+        self.stale = true;
+        self.state = self.shared.store.state(&self.id).map_err(|error| {
+            tracing::error!(session = %self.id, %error, "a session can't be read after something was taken out");
+            Stop
+        })?;
+        Ok(())
     }
 
     /// Stops the running turn, unless it only waits for the person: that waits on in the next process.

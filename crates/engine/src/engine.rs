@@ -5,13 +5,11 @@
 
 use crate::actor::{Actor, CommandFailure, Post, QUEUE, Recorded};
 use crate::decide::{Command, CommandError, Restore};
-use crate::erasing::{self, Erasable, Erase, Erased};
 use crate::limits::Limits;
 use crate::perform::would::{self, Try, Would};
 use crate::ports::Ports;
 use crate::restoring;
 use crate::shared::{Hold, Live, Shared, real_root};
-use crate::thinning::{self, Kept, Thinned};
 use domain::call::ToolError;
 use domain::event::{CancelBy, RestoreScope, SessionCreated};
 use domain::ids::SessionId;
@@ -20,13 +18,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
-use store::{Activity, Edit, Removal, Removed, StoreHandle};
+use store::{Activity, StoreHandle};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tools::added::{Found, Walls, look};
 use tools::redact::Needles;
 
 /// How often the record may have moved on while it was read.
-const TRIES: usize = 3;
+pub(crate) const TRIES: usize = 3;
 
 /// Why an engine can't start.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +39,7 @@ pub enum StartError {
 
 /// All sessions of one store.
 pub struct Engine {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     actors: Mutex<HashMap<SessionId, mpsc::Sender<Post>>>,
 }
 
@@ -119,131 +117,6 @@ impl Engine {
         let (shared, session, scope) = (self.shared.clone(), session.clone(), scope.clone());
         let overwrite = overwrite.to_vec();
         blocking(move || restoring::work_out(&shared, &session, scope, overwrite)).await
-    }
-
-    /// What erasing words from a session's record would touch. Blocks.
-    ///
-    /// # Errors
-    /// When the record can't be read, or the words can't be erased.
-    pub fn erasable(&self, session: &SessionId, erase: &Erase) -> Result<Erasable, CommandFailure> {
-        erasing::preview(&self.shared.store, session, erase)
-    }
-
-    /// Erases words from a session's record, and from every blob of the store.
-    ///
-    /// # Errors
-    /// When work is going on in the session, the words stand nowhere or can't be erased, or it can't be recorded. Nothing
-    /// was changed then.
-    pub async fn erase(&self, session: &SessionId, erase: Erase) -> Result<Erased, CommandFailure> {
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            let (shared, id, what) = (Arc::clone(&self.shared), session.clone(), erase.clone());
-            let removal = blocking(move || erasing::work_out(&shared, &id, &what)).await?;
-            let (events, blobs) = (removal.payloads.len() as u64, removal.blobs.len() as u64);
-            let seq = removal.append.expected_seq + removal.append.drafts.len() as u64 - 1;
-            // Before it, so that a crash after it leaves no index that knows contents which are gone; after it, for what was
-            // noted meanwhile.
-            self.shared.folders.forget_contents(&self.shared.ports.private);
-            let removed = self.post_removal(session, removal).await;
-            self.shared.folders.forget_contents(&self.shared.ports.private);
-            match removed {
-                Err(CommandFailure::Refused(error)) if error.code == "erase/moved_on" && tries < TRIES => {}
-                Err(failure) => return Err(failure),
-                Ok(Removed { copies, unfinished, .. }) => {
-                    return Ok(Erased { seq, events, blobs, copies, unfinished });
-                }
-            }
-        }
-    }
-
-    /// What is kept for undo. Blocks.
-    ///
-    /// # Errors
-    /// When a record can't be read.
-    pub fn kept_for_undo(&self) -> Result<Kept, CommandFailure> {
-        let store = &self.shared.store;
-        let limit = thinning::limit(store)?;
-        Ok(thinning::Survey::of(store, self.shared.ports.clock.now_ms())?.kept(limit))
-    }
-
-    /// Sets how much may be kept for undo. Blocks.
-    ///
-    /// # Errors
-    /// When it can't be saved.
-    pub fn set_undo_limit(&self, bytes: u64) -> Result<(), CommandFailure> {
-        let (name, value) = (thinning::LIMIT.to_owned(), bytes.to_string());
-        Ok(self.shared.store.edit(Edit::Set { name, value })?)
-    }
-
-    /// Lets old contents go when a day has passed since the last time and nothing runs.
-    ///
-    /// # Errors
-    /// As for [`Engine::thin`].
-    pub async fn thin_daily(&self) -> Result<Thinned, CommandFailure> {
-        let store = &self.shared.store;
-        let now = self.shared.ports.clock.now_ms();
-        let looked =
-            store.setting(thinning::LOOKED).map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
-        let looked: u64 = looked.and_then(|text| text.parse().ok()).unwrap_or(0);
-        if self.is_busy() || now.saturating_sub(looked) < thinning::DAY_MS {
-            return Ok(Thinned::default());
-        }
-        let done = self.thin().await?;
-        let (name, value) = (thinning::LOOKED.to_owned(), now.to_string());
-        store.edit(Edit::Set { name, value })?;
-        Ok(done)
-    }
-
-    /// Lets go of old contents that are kept for undo only, by the rule. Sessions that are at work are left for the next time.
-    ///
-    /// # Errors
-    /// When a record can't be read, or what is needed can't be known; nothing was let go then.
-    pub async fn thin(&self) -> Result<Thinned, CommandFailure> {
-        if self.is_busy() {
-            return Ok(Thinned::default());
-        }
-        let limit = thinning::limit(&self.shared.store)?;
-        if self.survey().await?.over(limit).is_empty() {
-            return Ok(Thinned::default());
-        }
-        // From here on a revision keeps what it needs itself, so that nothing it names can go: looked at once more.
-        self.shared.folders.forget_contents(&self.shared.ports.private);
-        let survey = self.survey().await?;
-        let going = survey.over(limit);
-        let mut done = Thinned::default();
-        for (session, (record, blobs)) in going {
-            let (turns, bytes) = (record.turns.len() + record.restores.len(), record.bytes);
-            // Somebody began to work meanwhile: what is needed isn't known any more.
-            if self.is_busy() {
-                return Ok(done);
-            }
-            let read_to = survey.read_to.get(&session).copied().unwrap_or_default();
-            let removed =
-                self.post_removal(&session, thinning::removal(&session, read_to, record, blobs)).await;
-            self.shared.folders.forget_contents(&self.shared.ports.private);
-            match removed {
-                Ok(_) => {
-                    done.turns += turns as u64;
-                    done.bytes += bytes;
-                }
-                Err(CommandFailure::Refused(_)) => {}
-                Err(failure) => return Err(failure),
-            }
-        }
-        Ok(done)
-    }
-
-    async fn survey(&self) -> Result<thinning::Survey, CommandFailure> {
-        let shared = Arc::clone(&self.shared);
-        blocking(move || thinning::Survey::of(&shared.store, shared.ports.clock.now_ms())).await
-    }
-
-    async fn post_removal(&self, session: &SessionId, removal: Removal) -> Result<Removed, CommandFailure> {
-        let (answer, answered) = oneshot::channel();
-        let post = Post::Remove(Box::new(removal), answer);
-        self.actor(session)?.send(post).await.map_err(|_| CommandFailure::Closing)?;
-        answered.await.map_err(|_| CommandFailure::Closing)?
     }
 
     /// Lets a session look at another folder, which the person chose.
@@ -349,7 +222,7 @@ impl Engine {
         self.command(session, Command::Stop(CancelBy::User)).await
     }
 
-    fn actor(&self, session: &SessionId) -> Result<mpsc::Sender<Post>, CommandFailure> {
+    pub(crate) fn actor(&self, session: &SessionId) -> Result<mpsc::Sender<Post>, CommandFailure> {
         let mut actors = self.lock();
         // Looked at under the lock: an actor made after closing began would never be told.
         if self.shared.closing() {
@@ -370,13 +243,18 @@ impl Engine {
         Ok(back)
     }
 
+    /// The queues of all actors there are.
+    pub(crate) fn actors(&self) -> Vec<mpsc::Sender<Post>> {
+        self.lock().values().cloned().collect()
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Post>>> {
         self.actors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Does what reads the disk for long on a thread that may wait.
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CommandFailure> + Send + 'static,
 ) -> Result<T, CommandFailure> {
     let done = tokio::task::spawn_blocking(work).await;

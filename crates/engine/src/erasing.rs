@@ -16,7 +16,7 @@ use domain::ids::{SessionId, TurnId};
 use domain::model::Block;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use store::{Append, Gone, Reader, Removal};
+use store::{Append, Gone, OfSession, Reader, Removal};
 use tools::redact::{Needles, forms};
 
 /// Fewest characters that can be erased: fewer stand in too many words that aren't meant.
@@ -74,12 +74,12 @@ pub(crate) fn preview(
     Ok(Erasable { says, places: held.map(|event| (event.seq, event.kind)).collect() })
 }
 
-/// What is taken out, and the events that say so. Blocks: every blob is read.
+/// What is taken out with the events that say so, and what that does. Blocks: every blob is read.
 pub(crate) fn work_out(
     shared: &Shared,
     session: &SessionId,
     erase: &Erase,
-) -> Result<Removal, CommandFailure> {
+) -> Result<(Removal, Erased), CommandFailure> {
     let events = all(&shared.store, session)?;
     let read_to = events.len() as u64;
     let state = shared.store.state(session).map_err(|error| unreadable(&error))?;
@@ -90,10 +90,18 @@ pub(crate) fn work_out(
     let needles = Needles::of_forms(&words);
     let blobs =
         shared.store.blobs_that(&|bytes| needles.within(bytes)).map_err(|error| unreadable(&error))?;
-    let append =
-        Append { session: session.clone(), expected_seq: read_to, drafts: record(erase, &places, &blobs) };
+    let drafts = record(erase, &places, &blobs);
+    let erased = Erased {
+        seq: read_to + drafts.len() as u64 - 1,
+        events: places.len() as u64,
+        blobs: blobs.len() as u64,
+        copies: 0,
+        unfinished: None,
+    };
+    let append = Append { session: session.clone(), expected_seq: read_to, drafts };
     let payloads = places.into_iter().map(|(seq, left)| (seq, text(left))).collect();
-    Ok(Removal { append, payloads, blobs, why: Gone::Erased })
+    let sessions = vec![OfSession { append, payloads }];
+    Ok((Removal { sessions, blobs, why: Gone::Erased }, erased))
 }
 
 /// The chosen event's words, and all forms of what is to be erased.

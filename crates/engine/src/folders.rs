@@ -1,10 +1,10 @@
 //! Folders that sessions write in: who holds one, and what its revisions know.
 //!
 //! The **lease** of a folder lets one session at a time change it; a folder that contains another is the same folder here.
-//! It is held while something of a session runs in it, never while a person is waited for. Invariant: what is different
-//! after a session's own work, and wasn't before it, happened under that session's lease.
+//! It is held while something of a session runs in it, never while a person is waited for. Invariants: what is different
+//! after a session's own work, and wasn't before it, happened under that session's lease; a revision never rests on an index
+//! from before contents were taken out.
 
-use crate::ports::Ports;
 use domain::ids::SessionId;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -79,8 +79,9 @@ impl Folders {
         true
     }
 
-    /// Forgets which contents files had: contents were taken out of the store, so every file is read again.
-    pub(crate) fn forget_contents(&self, private: &Path) {
+    /// Forgets which contents files had, does this, in which contents may be taken out of the store, and only then lets
+    /// revisions begin or end again: each reads every file anew.
+    pub(crate) fn without_contents<T>(&self, private: &Path, act: impl FnOnce() -> T) -> T {
         let mut indexes = lock(&self.indexes);
         indexes.clear();
         let entries = std::fs::read_dir(private).into_iter().flatten().flatten();
@@ -89,6 +90,7 @@ impl Folders {
                 tracing::warn!(%error, "the index of a folder couldn't be removed");
             }
         }
+        act()
     }
 
     /// A revision of the folder as it is now. Blocks: the first time
@@ -100,26 +102,32 @@ impl Folders {
         &self,
         place: &Place,
         blobs: &dyn BlobSink,
-        ports: &Ports,
+        private: &Path,
         cancel: &CancellationToken,
     ) -> Result<Taken, TakeError> {
-        let private = &*ports.private;
-        let index = {
-            if let Err(error) = std::fs::create_dir_all(private) {
-                tracing::warn!(%error, "the private folder can't be made; folders will be read again");
-            }
-            let mut indexes = lock(&self.indexes);
-            let open = || Arc::new(Mutex::new(Index::open(private, place, blobs)));
-            Arc::clone(indexes.entry(place.path().to_owned()).or_insert_with(open))
-        };
-        let mut index = lock(&index);
-        let taken = take(place, blobs, &mut index, &Bounds::default(), cancel)?;
-        if taken.new_bytes > 0
-            && let Err(error) = index.save()
-        {
-            tracing::warn!(%error, "the index of a folder couldn't be saved; it will be read again");
+        if let Err(error) = std::fs::create_dir_all(private) {
+            tracing::warn!(%error, "the private folder can't be made; folders will be read again");
         }
-        Ok(taken)
+        loop {
+            let known = {
+                let mut indexes = lock(&self.indexes);
+                let open = || Arc::new(Mutex::new(Index::open(private, place, blobs)));
+                Arc::clone(indexes.entry(place.path().to_owned()).or_insert_with(open))
+            };
+            let mut index = lock(&known);
+            let taken = take(place, blobs, &mut index, &Bounds::default(), cancel)?;
+            let indexes = lock(&self.indexes);
+            // Contents went while it was under way, some that it found in its index, perhaps: taken again.
+            if !indexes.get(place.path()).is_some_and(|now| Arc::ptr_eq(now, &known)) {
+                continue;
+            }
+            if taken.new_bytes > 0
+                && let Err(error) = index.save()
+            {
+                tracing::warn!(%error, "the index of a folder couldn't be saved; it will be read again");
+            }
+            return Ok(taken);
+        }
     }
 }
 
@@ -151,6 +159,9 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::digest::Digest;
+    use std::collections::HashSet;
+    use std::io;
 
     #[track_caller]
     fn check(held: &[(&str, u128)], asks: (&str, u128), expect: bool) {
@@ -195,5 +206,61 @@ mod tests {
         cancel.cancel();
         assert!(stopped.await.unwrap());
         drop(third);
+    }
+
+    /// Keeps everything in memory, and takes contents out once while a revision is under way.
+    struct Interrupting<'a> {
+        folders: &'a Folders,
+        private: &'a Path,
+        kept: Mutex<HashMap<Digest, Vec<u8>>>,
+        times: Mutex<usize>,
+    }
+
+    impl BlobSink for Interrupting<'_> {
+        fn put(&self, bytes: &[u8]) -> io::Result<Digest> {
+            lock(&self.kept).insert(Digest::of(bytes), bytes.to_vec());
+            Ok(Digest::of(bytes))
+        }
+
+        fn put_stream(&self, from: &mut dyn io::Read) -> io::Result<Digest> {
+            let mut bytes = Vec::new();
+            from.read_to_end(&mut bytes)?;
+            self.put(&bytes)
+        }
+
+        fn get(&self, digest: &Digest) -> io::Result<Vec<u8>> {
+            lock(&self.kept).get(digest).cloned().ok_or(io::ErrorKind::NotFound.into())
+        }
+
+        fn settle(&self) -> io::Result<()> {
+            *lock(&self.times) += 1;
+            if *lock(&self.times) == 2 {
+                self.folders.without_contents(self.private, || lock(&self.kept).clear());
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_revision_under_way_while_contents_go_is_taken_again_and_its_old_index_is_not_saved() {
+        let (home, private) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (root, private) = (home.path(), private.path());
+        std::fs::write(root.join("old.txt"), "old").unwrap();
+        let folders = Folders::default();
+        let place = Place::open(root, Vec::new()).unwrap();
+        let (kept, times) = (Mutex::default(), Mutex::default());
+        let blobs = Interrupting { folders: &folders, private, kept, times };
+        let never = CancellationToken::new();
+        let old = folders.revision(&place, &blobs, private, &never).unwrap();
+        std::fs::write(root.join("new.txt"), "new").unwrap();
+        let taken = folders.revision(&place, &blobs, private, &never).unwrap();
+        assert_eq!((*lock(&blobs.times), taken.files), (3, old.files + 1));
+        let mut read = HashSet::new();
+        let reached = tools::revision::reach_new(&blobs, taken.tree, &mut read, &|_| false).unwrap();
+        for digest in reached {
+            assert!(blobs.holds(&digest).unwrap(), "all that it names is kept, the old content too");
+        }
+        let saved = Index::open(private, &place, &blobs);
+        assert!(format!("{saved:?}").contains(&format!("{:?}", taken.tree)), "of the second time");
     }
 }

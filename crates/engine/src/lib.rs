@@ -15,6 +15,7 @@ pub mod limits;
 mod perform;
 pub mod ports;
 pub mod prompt;
+mod removing;
 mod restoring;
 mod shared;
 pub mod show;

@@ -2,8 +2,8 @@
 //!
 //! The **rule**: everything of the last 30 days stays, and of each session's last turn; beyond the limit, the contents of
 //! older turns go, oldest first, until the rest fits. Their effects stay on record. Invariants: a content that anything
-//! younger, a request or another event names is never let go; it is on record before it goes; nothing is let go while it
-//! can't be known what is needed.
+//! younger, a request or another event names is never let go; all of one thinning is on record at once, before anything goes,
+//! so that a crash leaves no turn that promises what isn't kept; nothing is let go while it can't be known what is needed.
 
 use crate::actor::CommandFailure;
 use crate::blobs::ReadBlobs;
@@ -12,7 +12,7 @@ use domain::digest::Digest;
 use domain::event::{Changed, Draft, Fact, Recorded, RevisionThinned};
 use domain::ids::{RevisionId, SessionId, TurnId};
 use std::collections::{BTreeMap, HashSet};
-use store::{Append, BlobError, Gone, Reader, Removal};
+use store::{Append, BlobError, Gone, OfSession, Reader, Removal};
 use tools::revision::reach_new;
 
 /// How long everything is kept, whatever it takes.
@@ -48,6 +48,8 @@ pub struct Thinned {
     pub turns: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Sessions that keep more than they would if they weren't at work.
+    pub left: u64,
 }
 
 /// Something that can be undone, with the contents that takes.
@@ -59,11 +61,23 @@ struct Unit {
     trees: Vec<Digest>,
     contents: Vec<Digest>,
     /// Does it stay whatever the limit?
-    stays: bool,
+    stays: Option<Stays>,
     /// What only it, and what is older, needs; known after weighing.
     own: Vec<Digest>,
     bytes: u64,
 }
+
+/// Why something stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stays {
+    /// By the rule.
+    Rule,
+    /// Its session is at work.
+    Work,
+}
+
+/// What goes of each session.
+pub(crate) type Going = BTreeMap<SessionId, (RevisionThinned, Vec<Digest>)>;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
@@ -79,7 +93,7 @@ pub(crate) struct Survey {
     named: HashSet<Digest>,
     thinned: u64,
     /// How far each session was read.
-    pub(crate) read_to: BTreeMap<SessionId, u64>,
+    read_to: BTreeMap<SessionId, u64>,
 }
 
 impl Survey {
@@ -100,10 +114,10 @@ impl Survey {
     }
 
     /// What goes of each session so that the rest fits.
-    pub(crate) fn over(&self, limit_bytes: u64) -> BTreeMap<SessionId, (RevisionThinned, Vec<Digest>)> {
+    pub(crate) fn over(&self, limit_bytes: u64) -> Going {
         let mut kept: u64 = self.units.iter().map(|unit| unit.bytes).sum();
-        let mut going: BTreeMap<SessionId, (RevisionThinned, Vec<Digest>)> = BTreeMap::new();
-        for unit in self.units.iter().filter(|unit| !unit.stays) {
+        let mut going = Going::new();
+        for unit in self.units.iter().filter(|unit| unit.stays.is_none()) {
             if kept <= limit_bytes {
                 break;
             }
@@ -118,6 +132,29 @@ impl Survey {
             blobs.extend(&unit.own);
         }
         going
+    }
+
+    /// All that goes as one removal, and what it does.
+    pub(crate) fn removal(&self, going: Going) -> (Removal, Thinned) {
+        let (mut done, mut blobs) = (Thinned::default(), Vec::new());
+        let sessions = going.into_iter().map(|(session, (record, contents))| {
+            done.turns += (record.turns.len() + record.restores.len()) as u64;
+            done.bytes += record.bytes;
+            blobs.extend(contents);
+            let expected_seq = self.read_to.get(&session).copied().unwrap_or_default();
+            let append = Append { session, expected_seq, drafts: vec![Draft::new(record)] };
+            OfSession { append, payloads: Vec::new() }
+        });
+        let sessions = sessions.collect();
+        (Removal { sessions, blobs, why: Gone::Thinned }, done)
+    }
+
+    /// Sessions that keep something only because they are at work, where more is kept than the limit.
+    pub(crate) fn left(&self, limit_bytes: u64) -> u64 {
+        let kept: u64 = self.units.iter().map(|unit| unit.bytes).sum();
+        let left = self.units.iter().filter(|unit| unit.stays == Some(Stays::Work) && unit.bytes > 0);
+        let left: HashSet<&SessionId> = left.map(|unit| &unit.session).collect();
+        if kept > limit_bytes { left.len() as u64 } else { 0 }
     }
 
     fn session(&mut self, reader: &Reader, session: &SessionId, now: u64) -> Result<(), CommandFailure> {
@@ -138,7 +175,12 @@ impl Survey {
         self.read_to.insert(session.clone(), next);
         for mut unit in units.into_values() {
             let young = now.saturating_sub(unit.time) < KEPT_DAYS * DAY_MS;
-            unit.stays = young || at_work || newest.is_none_or(|newest| unit.time >= newest);
+            let by_rule = young || newest.is_none_or(|newest| unit.time >= newest);
+            unit.stays = match (by_rule, at_work) {
+                (true, _) => Some(Stays::Rule),
+                (false, true) => Some(Stays::Work),
+                (false, false) => None,
+            };
             if !unit.trees.is_empty() || !unit.contents.is_empty() {
                 self.units.push(unit);
             }
@@ -162,7 +204,7 @@ impl Survey {
             time,
             trees: Vec::new(),
             contents: Vec::new(),
-            stays: false,
+            stays: None,
             own: Vec::new(),
             bytes: 0,
         };
@@ -228,7 +270,7 @@ impl Survey {
     fn weigh(&mut self, reader: &Reader) -> Result<(), CommandFailure> {
         let mut needed: HashSet<Digest> = std::mem::take(&mut self.named);
         let (stay, go): (Vec<&mut Unit>, Vec<&mut Unit>) =
-            self.units.iter_mut().rev().partition(|unit| unit.stays);
+            self.units.iter_mut().rev().partition(|unit| unit.stays.is_some());
         // A folder whose names were erased holds nothing that could be brought back.
         let gone = |tree: &Digest| matches!(reader.check_blob(tree), Err(BlobError::Gone { .. }));
         for unit in stay.into_iter().chain(go) {
@@ -237,7 +279,7 @@ impl Survey {
                 match reached {
                     Ok(new) => unit.own.extend(new),
                     // What can't be read of a turn that may go keeps nothing; of one that stays, it may need anything.
-                    Err(error) if unit.stays => return Err(unreadable(&error)),
+                    Err(error) if unit.stays.is_some() => return Err(unreadable(&error)),
                     Err(_) => {}
                 }
             }
@@ -257,17 +299,6 @@ fn contents(changed: &Changed, reader: &Reader) -> Result<Vec<Digest>, CommandFa
         .flat_map(|effect| [effect.content_before(), effect.content_after()])
         .flatten()
         .collect())
-}
-
-/// What is taken out of a session.
-pub(crate) fn removal(
-    session: &SessionId,
-    read_to: u64,
-    record: RevisionThinned,
-    blobs: Vec<Digest>,
-) -> Removal {
-    let append = Append { session: session.clone(), expected_seq: read_to, drafts: vec![Draft::new(record)] };
-    Removal { append, payloads: Vec::new(), blobs, why: Gone::Thinned }
 }
 
 /// The limit that the person chose.

@@ -38,6 +38,6 @@ pub use folder::{RESERVE_BYTES, create_folder};
 pub use lists::{Activity, Folder, Need, NeedKind, SessionRow};
 pub use ports::{Clock, Fate, Faults, NoFaults, Point};
 pub use reader::Reader;
-pub use removal::{Removal, Removed};
+pub use removal::{OfSession, Removal, Removed};
 pub use settings::Edit;
 pub use store::{Options, Store, StoreHandle, Writes};

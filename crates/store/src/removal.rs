@@ -1,7 +1,7 @@
 //! Taking out of the store what must not, or need not, be in it any more: on record first, then gone.
 //!
-//! A **removal** is one transaction: the events that record it, the payloads that are replaced by what is left of them, the
-//! names of the blobs that go. Only then are files removed and, for erased words, old bytes scrubbed: the write-ahead log, free
+//! A **removal** is one transaction over all its sessions: the events that record it, the payloads that are replaced by what is
+//! left of them, the names of the blobs that go. Only then are files removed and, for erased words, old bytes scrubbed: the write-ahead log, free
 //! pages, copies kept from before updates. Invariants: a removal that was cut off is finished when the store is opened; a blob
 //! that was taken out is told apart from one that was lost; only a payload, never an event, goes.
 
@@ -27,15 +27,25 @@ use std::sync::Arc;
 /// What is to be taken out, and the events that say so.
 #[derive(Debug, Clone)]
 pub struct Removal {
-    /// The events that record it.
-    pub append: Append,
-    /// Events of that session whose payload goes, with what is left of it.
-    pub payloads: Vec<(u64, Option<Arc<str>>)>,
+    /// The sessions whose records say so, and what goes of them: all of it in one transaction.
+    pub sessions: Vec<OfSession>,
     /// Blobs that go.
     pub blobs: Vec<Digest>,
     /// Why.
     pub why: Gone,
 }
+
+/// What goes of one session.
+#[derive(Debug, Clone)]
+pub struct OfSession {
+    /// The events that record it.
+    pub append: Append,
+    /// Events of that session whose payload goes, with what is left of it.
+    pub payloads: Vec<(u64, Option<Arc<str>>)>,
+}
+
+/// Payloads of one session that go, with what is left of each.
+type Payloads = (SessionId, Vec<(u64, Option<Arc<str>>)>);
 
 /// A removal that is on record.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,19 +61,25 @@ pub struct Removed {
 impl Writer {
     /// Records a removal and carries it out.
     pub(crate) fn remove(&mut self, removal: Removal) -> Result<Removed, AppendError> {
-        let Removal { append, payloads, blobs, why } = removal;
-        let session = append.session.clone();
+        let Removal { sessions, blobs, why } = removal;
         let mut work = Work::default();
-        let batch = ready(vec![append])?;
+        let (appends, payloads): (Vec<Append>, Vec<Payloads>) = sessions
+            .into_iter()
+            .map(|OfSession { append, payloads }| {
+                let session = append.session.clone();
+                (append, (session, payloads))
+            })
+            .unzip();
+        let batch = ready(appends)?;
         self.begin(Durability::Barrier)?;
         let carried = self.blobs().attached().waiting();
-        self.kept().take(&session);
+        payloads.iter().for_each(|(session, _)| drop(self.kept().take(session)));
         let removed = self.inside(&mut work, |scope, work| {
             attached::write(scope.connection, &carried, scope.time)
                 .map_err(AppendError::sql("keeping attached content"))?;
             let referred = self.blobs().referred();
             let needed = |digest: &Digest| why == Gone::Thinned && referred.contains(digest);
-            take_out(scope, &session, &payloads, &blobs, why, &needed)
+            take_out(scope, &payloads, &blobs, why, &needed)
                 .map_err(AppendError::sql("taking something out"))?;
             batch.into_iter().try_for_each(|append| work.take_in(scope, append))
         });
@@ -165,26 +181,27 @@ impl Writer {
 
 fn take_out(
     scope: Scope<'_>,
-    session: &SessionId,
-    payloads: &[(u64, Option<Arc<str>>)],
+    payloads: &[Payloads],
     blobs: &[Digest],
     why: Gone,
     needed: &dyn Fn(&Digest) -> bool,
 ) -> rusqlite::Result<()> {
     let to = scope.connection;
-    for (seq, left) in payloads {
-        rows::erase(to, session, *seq, left.as_deref())?;
-    }
-    if !payloads.is_empty() {
-        // A snapshot holds what was said; the state is folded anew from what is left.
-        to.execute("DELETE FROM snapshots WHERE session = ?1", [session.as_str()])?;
+    for (session, payloads) in payloads {
+        for (seq, left) in payloads {
+            rows::erase(to, session, *seq, left.as_deref())?;
+        }
+        if !payloads.is_empty() {
+            // A snapshot holds what was said; the state is folded anew from what is left.
+            to.execute("DELETE FROM snapshots WHERE session = ?1", [session.as_str()])?;
+        }
+        if why == Gone::Erased {
+            to.execute("INSERT OR IGNORE INTO erasing (session) VALUES (?1)", [session.as_str()])?;
+        }
     }
     for digest in blobs.iter().filter(|digest| !needed(digest)) {
         gone::note(to, digest, why, int(scope.time))?;
         attached::remove(to, digest)?;
-    }
-    if why == Gone::Erased {
-        to.execute("INSERT OR IGNORE INTO erasing (session) VALUES (?1)", [session.as_str()])?;
     }
     Ok(())
 }

@@ -43,7 +43,7 @@ pub(crate) fn cover(
     cancel: &CancellationToken,
 ) -> Option<Digest> {
     let blobs = blobs(shared);
-    match shared.folders.revision(place, &blobs, &shared.ports, cancel) {
+    match shared.folders.revision(place, &blobs, &shared.ports.private, cancel) {
         Ok(taken) => {
             let left_out = taken.left_out;
             // What is sent can't be taken back.
@@ -124,7 +124,7 @@ fn since(shared: &Shared, place: &Place, before: &Digest) -> Option<Vec<Effect>>
     let never = CancellationToken::new();
     let told = shared
         .folders
-        .revision(place, &blobs, &shared.ports, &never)
+        .revision(place, &blobs, &shared.ports.private, &never)
         .map_err(|error| error.to_string())
         .and_then(|now| {
             changes(&blobs, before, &now.tree, &Bounds::default(), &shared.tool_limits)

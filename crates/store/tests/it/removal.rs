@@ -7,7 +7,9 @@ use domain::erasure::{Left, MARK, Words};
 use domain::event::{Draft, ErasedBy, ErasedEvent, ErasedWhy, Payload, RecordErased};
 use std::path::Path;
 use std::sync::Arc;
-use store::{Append, AppendError, BlobError, Durability, Fate, Gone, Point, ReadError, Removal, Store};
+use store::{
+    Append, AppendError, BlobError, Durability, Fate, Gone, OfSession, Point, ReadError, Removal, Store,
+};
 
 /// Made up for this test; nothing in the world is opened by it.
 const CANARY: &str = "kanarie-7f3e-zingt";
@@ -72,7 +74,7 @@ fn erase(store: &Store) -> Result<store::Removed, AppendError> {
     };
     let append =
         Append { session: session(1), expected_seq: events.len() as u64, drafts: vec![Draft::new(record)] };
-    store.remove(Removal { append, payloads, blobs, why: Gone::Erased })
+    store.remove(Removal { sessions: vec![OfSession { append, payloads }], blobs, why: Gone::Erased })
 }
 
 /// Everything holds, and says what was erased.
@@ -194,7 +196,8 @@ fn contents_that_are_let_go_say_so_and_stay_where_this_process_keeps_them_again(
     let let_go = |store: &Store, blobs: &[Digest]| {
         let seq = store.next_seq(&session(1)).expect("reads");
         let append = Append { session: session(1), expected_seq: seq, drafts: vec![renamed("thin")] };
-        let removal = Removal { append, payloads: Vec::new(), blobs: blobs.to_vec(), why: Gone::Thinned };
+        let sessions = vec![OfSession { append, payloads: Vec::new() }];
+        let removal = Removal { sessions, blobs: blobs.to_vec(), why: Gone::Thinned };
         store.remove(removal).expect("lets go")
     };
     let_go(&store, &[old]);
@@ -206,4 +209,30 @@ fn contents_that_are_let_go_say_so_and_stay_where_this_process_keeps_them_again(
     assert!(matches!(gone, Err(BlobError::Gone { why: Gone::Thinned, .. })), "{gone:?}");
     assert_eq!(store.put_blob(b"old").expect("puts"), old);
     assert_eq!(store.blob(&old).expect("it is back"), b"old");
+}
+
+/// What couldn't be removed is on record as gone, and goes with whatever is let go next.
+#[test]
+fn a_content_that_could_not_be_removed_goes_the_next_time() {
+    let dir = quick_folder();
+    let store = open(dir.path());
+    store.append(&session(1), 0, vec![created()], Durability::Normal).expect("appends");
+    let old = store.put_blob(b"old").expect("puts");
+    drop(store);
+    let name = old.to_string();
+    let file = dir.path().join("blobs").join(&name[..2]).join(&name[2..]);
+    std::fs::remove_file(&file).expect("removes");
+    std::fs::create_dir(&file).expect("stands in the way");
+    let store = open(dir.path());
+    let let_go = |blobs: Vec<Digest>| {
+        let seq = store.next_seq(&session(1)).expect("reads");
+        let append = Append { session: session(1), expected_seq: seq, drafts: vec![renamed("thin")] };
+        let sessions = vec![OfSession { append, payloads: Vec::new() }];
+        store.remove(Removal { sessions, blobs, why: Gone::Thinned }).expect("is on record")
+    };
+    assert!(let_go(vec![old]).unfinished.is_some());
+    std::fs::remove_dir(&file).expect("removes");
+    std::fs::write(&file, b"old").expect("it is still there");
+    assert_eq!(let_go(Vec::new()).unfinished, None);
+    assert!(!file.exists());
 }
