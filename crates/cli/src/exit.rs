@@ -56,14 +56,14 @@ impl From<ApiError> for Failure {
 fn of_code(code: &str) -> Exit {
     match code {
         "approval/closed" | "approval/changed" | "approval/expired" | "question/closed" | "call/settled"
-        | "message/read" | "inbox/full" | "store/in_use" | "store/taken_over" => Exit::Waiting,
+        | "message/read" | "inbox/full" | "erase/busy" | "store/in_use" | "store/taken_over" => Exit::Waiting,
         "session/damaged" | "session/newer" | "session/read_only" | "content/missing" => Exit::Store,
         "app/closing" => Exit::Cancelled,
         "internal" | "door/unusable" => Exit::Internal,
         _ => match code.split('/').next().unwrap_or_default() {
             "store" => Exit::Store,
             "command" | "session" | "folder" | "provider" | "message" | "approval" | "question" | "mode"
-            | "script" | "data" | "changes" | "key" | "keychain" | "door" | "call" => Exit::Usage,
+            | "script" | "data" | "changes" | "key" | "keychain" | "door" | "call" | "erase" => Exit::Usage,
             _ => Exit::Internal,
         },
     }
@@ -103,6 +103,8 @@ mod tests {
             ("session/unknown", 2),
             ("folder/missing", 2),
             ("provider/unfit", 2),
+            ("erase/nothing", 2),
+            ("erase/busy", 3),
             ("approval/closed", 3),
             ("store/in_use", 3),
             ("store/damaged", 6),

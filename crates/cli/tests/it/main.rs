@@ -5,6 +5,7 @@
 mod added;
 mod attack;
 mod codes;
+mod erase;
 mod keys;
 mod killed;
 mod people;

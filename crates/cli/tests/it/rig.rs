@@ -1,7 +1,7 @@
 //! A data folder, a project folder, a script, and the program run in them.
 
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -62,6 +62,16 @@ impl Rig {
 
     pub(crate) fn run(&self, args: &[&str]) -> Done {
         Done::of(self.command(args).output().expect("it runs"))
+    }
+
+    /// Runs it with these words on its standard input.
+    pub(crate) fn run_with(&self, args: &[&str], input: &str) -> Done {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        // It may end before it has read them.
+        let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+        Done::of(child.wait_with_output().expect("it ends"))
     }
 
     /// Starts it and hands out its lines one by one.
