@@ -2,7 +2,7 @@
 
 use crate::play::{Play, read, run, script, text, write};
 use domain::erasure::MARK;
-use domain::event::{EpochReason, ErasedWhy, Fact, RestoreOf, RestoreScope};
+use domain::event::{EpochReason, ErasedWhy, Fact, Recorded, RestoreOf, RestoreScope};
 use domain::state::State;
 use engine::{CommandFailure, Erase, Erased};
 use std::path::Path;
@@ -140,6 +140,31 @@ async fn what_the_model_reads_from_then_on_stands_in_the_log_with_a_mark() {
     let after = verdict(&play);
     assert_eq!(after.erased_requests, before.erased_requests);
     assert_eq!(after.encoded_again, before.encoded_again + 1);
+}
+
+/// An erasure takes nothing of an event but its payload, and only where the record says so.
+#[tokio::test(start_paused = true)]
+async fn r_log_02_an_erasure_changes_no_event_but_for_the_payloads_it_names() {
+    let play = planted().await;
+    let before = play.rig.log(&play.session);
+    erased(&play).await;
+    let after = play.rig.log(&play.session);
+    let named: Vec<u64> = play
+        .facts()
+        .into_iter()
+        .filter_map(|fact| match fact {
+            Fact::RecordErased(record) => Some(record.events),
+            _ => None,
+        })
+        .flatten()
+        .map(|event| event.seq)
+        .collect();
+    assert_eq!(after.len(), before.len() + 1, "one event more");
+    for (was, is) in before.iter().zip(&after) {
+        assert_eq!(was.payload == is.payload, !named.contains(&was.seq), "{}", was.seq);
+        assert_eq!(was.payload.digest(), is.payload.digest(), "{}", was.seq);
+        assert_eq!(Recorded { payload: was.payload.clone(), ..is.clone() }, *was);
+    }
 }
 
 #[tokio::test(start_paused = true)]

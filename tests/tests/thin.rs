@@ -71,10 +71,11 @@ async fn what_is_young_or_fits_stays() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_oldest_go_first_until_the_rest_fits_and_the_last_turn_stays() {
+async fn r_log_02_the_oldest_go_first_until_the_rest_fits_and_no_event_is_changed() {
     let play = later(played().await, KEPT_DAYS).await;
     let (engine, all) = (&play.process.engine, turns(&play));
     let before = engine.kept_for_undo().expect("readable");
+    let log = play.rig.log(&play.session);
     // Room for all but one content.
     engine.set_undo_limit(before.bytes - 1).expect("saved");
     let went = engine.thin().await.expect("thins");
@@ -85,6 +86,8 @@ async fn the_oldest_go_first_until_the_rest_fits_and_the_last_turn_stays() {
     engine.set_undo_limit(1).expect("saved");
     engine.thin().await.expect("thins");
     assert_eq!(thinned(&play), all[..3].to_vec(), "never the last");
+    let now = play.rig.log(&play.session);
+    assert_eq!((&now[..log.len()], now.len()), (&log[..], log.len() + 2), "only added to");
     play.clean();
 }
 
