@@ -40,6 +40,8 @@ pub struct Rig {
     pub attended: bool,
     /// The loop's bounds.
     pub limits: Limits,
+    /// Models that may go on where the chosen one doesn't answer.
+    pub instead: Vec<ModelChoice>,
 }
 
 /// The person's rules: each is about something, and never or asked.
@@ -138,6 +140,7 @@ impl Rig {
             rules: Arc::default(),
             attended: true,
             limits: Limits::default(),
+            instead: Vec::new(),
         }
     }
 
@@ -177,7 +180,7 @@ impl Rig {
             ids: Arc::new(CountedIds(Arc::clone(&self.world))),
             jitter: Arc::new(|| 500),
             today: Arc::new(|| "2026-11-29".to_owned()),
-            models: Arc::new(Played(Arc::clone(&player))),
+            models: Arc::new(Played { player: Arc::clone(&player), instead: self.instead.clone() }),
             launcher: self.launcher.clone().unwrap_or_else(|| {
                 Arc::new(CountingShell { world: Arc::clone(&self.world), cage: self.cage })
             }),
@@ -259,7 +262,10 @@ fn in_memory() -> tempfile::TempDir {
 }
 
 /// The script as the engine's models.
-struct Played(Arc<Player>);
+struct Played {
+    player: Arc<Player>,
+    instead: Vec<ModelChoice>,
+}
 
 impl Models for Played {
     fn snapshot(&self, choice: &ModelChoice) -> Option<ModelSnapshot> {
@@ -272,6 +278,10 @@ impl Models for Played {
             parallel_calls: true,
             calls_as_text: false,
         })
+    }
+
+    fn instead(&self) -> Vec<ModelChoice> {
+        self.instead.clone()
     }
 
     fn ready<'a>(&'a self, _: &'a ModelSnapshot) -> BoxFuture<'a, Result<Option<(String, String)>, Problem>> {
@@ -293,7 +303,7 @@ impl Models for Played {
                 body: request.body,
                 conversation: request.conversation,
             };
-            self.0.send(request, sink, cancel).await
+            self.player.send(request, sink, cancel).await
         })
     }
 }

@@ -433,6 +433,38 @@ async fn perf_c5_a_retry_sends_the_same_bytes() {
     assert_eq!((last.matches("Whole answer.").count(), last.matches("Half an").count()), (1, 0));
 }
 
+/// The whole way: the first model's waits are used up, the second answers what was asked, no effect is repeated.
+#[tokio::test(start_paused = true)]
+async fn r_oc_13_another_model_goes_on_and_nothing_is_done_twice() {
+    let busy = r#"{"error":{"class":"overloaded"}}"#;
+    let answers = [
+        &format!(r#"{{"say":[{}]}}"#, run("note 1")),
+        busy,
+        busy,
+        &format!(r#"{{"say":[{}]}}"#, text("Done.")),
+    ];
+    let mut rig = Rig::new(&format!(r#"{{"answers":[{}]}}"#, answers.join(",")));
+    (rig.mode, rig.limits.attempts_per_step) = (Mode::Auto, 2);
+    rig.instead = vec![ModelChoice { provider: "scripted".into(), model: "second".into() }];
+    let play = Play::on(rig).await;
+    play.through("Begin.").await;
+    assert_eq!(play.ends(), [End::Completed]);
+    assert_eq!(play.rig.world.commands(), ["note 1"]);
+    let asked: Vec<String> = play
+        .facts()
+        .into_iter()
+        .filter_map(|fact| match fact {
+            Fact::StepStart(e) => Some(e.model.model),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(asked, ["script", "script", "second"]);
+    assert_eq!((play.count("model/switched"), play.count("attempt/start")), (1, 4));
+    let (failed, taken) = (&play.requests()[1], &play.requests()[3]);
+    assert_eq!(texts(failed), texts(taken), "it is asked the same");
+    play.clean();
+}
+
 #[tokio::test(start_paused = true)]
 async fn r_mod_11_what_can_not_pass_is_not_tried_again() {
     for class in ["auth", "billing", "not_found", "context_overflow", "bad_request", "too_large", "protocol"]

@@ -78,6 +78,9 @@ pub trait Models: Send + Sync {
     /// The capabilities of a chosen model; `None` when there is no such connection.
     fn snapshot(&self, choice: &ModelChoice) -> Option<ModelSnapshot>;
 
+    /// Models that may go on where the chosen one doesn't answer, in the person's order.
+    fn instead(&self) -> Vec<ModelChoice>;
+
     /// Is there all it takes to ask this model? Gives the provider whose key will be used and where the key comes from;
     /// `None` when none is needed.
     fn ready<'a>(

@@ -191,6 +191,10 @@ impl Knowledge for Shared {
         self.ports.models.snapshot(choice)
     }
 
+    fn instead(&self) -> Vec<ModelChoice> {
+        self.ports.models.instead()
+    }
+
     fn check(&self, name: &str, arguments: &str) -> CheckedCall {
         match self.tools.check(name, arguments) {
             Ok(call) => CheckedCall::Good {

@@ -63,6 +63,10 @@ impl Models for Ways {
         Some(presets::capabilities(&connection, &choice.model, window))
     }
 
+    fn instead(&self) -> Vec<ModelChoice> {
+        self.services.instead()
+    }
+
     fn ready<'a>(
         &'a self,
         model: &'a ModelSnapshot,

@@ -8,7 +8,7 @@ use crate::settings::set;
 use crate::vault::{KeyState, Vault};
 use api::error;
 use api::wire::ApiError;
-use api::wire::store::{Provider, ProviderCheck, ProviderDraft};
+use api::wire::store::{ModelChoice, Provider, ProviderCheck, ProviderDraft};
 use providers::http::ListedModel;
 use providers::{Connection, ConnectionError, Preset, Proxy, presets};
 use secrecy::SecretString;
@@ -57,6 +57,13 @@ impl Services {
         let text = store.setting(NAME).map_err(|read| api::of_read(&read))?;
         let own = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         Ok(Self { store, vault, addresses, own: RwLock::new(own), found: Mutex::default() })
+    }
+
+    /// Models that may go on where the chosen one doesn't answer, in the person's order.
+    pub(crate) fn instead(&self) -> Vec<domain::event::ModelChoice> {
+        let settings = crate::settings::read(&self.store).unwrap_or_else(|_| crate::settings::usual());
+        let choice = |of: ModelChoice| domain::event::ModelChoice { provider: of.provider, model: of.model };
+        settings.instead.into_iter().map(choice).collect()
     }
 
     /// Does it answer only with a key?

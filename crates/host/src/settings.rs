@@ -19,6 +19,7 @@ pub fn usual() -> Settings {
         text_size: "normal".to_owned(),
         mode: Mode::Ask,
         model: None,
+        instead: Vec::new(),
         close: "hide".to_owned(),
     }
 }

@@ -11,6 +11,7 @@ const START: Settings = {
   text_size: 'normal',
   mode: 'ask',
   model: null,
+  instead: [],
   close: 'hide',
 };
 

@@ -256,6 +256,8 @@ export function noticeWords(code: string, facts: Facts, t: Texts): string {
       return n[code](modeWords(facts['mode'], t));
     case 'model/changed':
       return n[code](facts['model'] ?? '');
+    case 'model/switched':
+      return n[code](errorWords(facts['class'], facts['provider'], t), facts['model'] ?? '');
     case 'record/erased':
       return n[code](Number(facts['events'] ?? 0));
     case 'attempt/interrupted':

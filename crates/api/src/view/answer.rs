@@ -5,7 +5,7 @@
 
 use super::{Fold, words};
 use crate::wire::view::{EntryBody, NoticeLevel, Patch};
-use domain::event::{AssistantAccepted, AssistantDelta, AttemptEnd, AttemptEndKind, Event};
+use domain::event::{AssistantAccepted, AssistantDelta, AttemptEnd, AttemptEndKind, Event, ModelSwitched};
 use domain::ids::AttemptId;
 use domain::model::{Block, ModelDelta};
 use engine::Live;
@@ -142,7 +142,7 @@ impl Fold {
         match &e.end {
             AttemptEndKind::Accepted => {}
             AttemptEndKind::Failed { error, retry: Some(_) } => {
-                self.take_back(e, out);
+                self.take_back(&e.attempt, out);
                 // One line for all attempts of a step; the activity says when the next one comes.
                 let step = event.envelope.step.as_ref().map_or_else(String::new, ToString::to_string);
                 let mut facts = words::failure_facts(error);
@@ -155,7 +155,7 @@ impl Fold {
                 self.put(event, format!("attempts_{step}"), body, out);
             }
             // It is asked for again by the turn that goes on.
-            AttemptEndKind::Interrupted => self.take_back(e, out),
+            AttemptEndKind::Interrupted => self.take_back(&e.attempt, out),
             // Nothing asks again: what was said stays to be read, and the turn's end says why there is no more.
             AttemptEndKind::Failed { retry: None, .. }
             | AttemptEndKind::Unaccepted { .. }
@@ -166,8 +166,19 @@ impl Fold {
         self.streaming = None;
     }
 
-    fn take_back(&mut self, e: &AttemptEnd, out: &mut Vec<Patch>) {
-        let key = e.attempt.to_string();
+    /// Another model goes on: what the first one had said is no part of the conversation.
+    pub(super) fn switched(&mut self, e: &ModelSwitched, event: &Event, out: &mut Vec<Patch>) {
+        self.take_back(&e.attempt, out);
+        let facts = [
+            ("provider", super::facts::shown(&e.from.provider)),
+            ("class", words::class(e.class).to_owned()),
+            ("model", super::facts::shown(&e.to.model)),
+        ];
+        self.notice(event, "model/switched", &facts, NoticeLevel::Info, out);
+    }
+
+    fn take_back(&mut self, attempt: &AttemptId, out: &mut Vec<Patch>) {
+        let key = attempt.to_string();
         if self.shown.entry(&key).is_some() {
             self.push(Patch::Removed { key }, out);
         }

@@ -176,6 +176,7 @@ impl Fold {
                 let facts = [("provider", e.model.provider.clone()), ("model", e.model.model.clone())];
                 self.told(event, "model/changed", &facts, out);
             }
+            Fact::ModelSwitched(e) => self.switched(e, event, out),
             Fact::FolderAdded(e) => {
                 self.look(shelf, out);
                 self.told(event, "folder/added", &[("name", facts::shown(&e.name))], out);

@@ -416,6 +416,24 @@ fn an_answer_that_is_tried_again_goes_away_and_one_that_is_stopped_stays() {
 }
 
 #[test]
+fn where_another_model_goes_on_what_the_first_had_said_goes_away() {
+    let mut facts = begin();
+    facts.extend([start(1), say(1, "Half an ans")]);
+    let error = ModelError::new(ErrorClass::Overloaded, "busy");
+    let end = AttemptEndKind::Failed { error, retry: None };
+    facts.push(AttemptEnd { attempt: attempt(1), end, settled: Settled::Unknown, raw: None }.into());
+    facts.push(StepEnd { step: StepId::from_bits(1), end: StepEndKind::Failed }.into());
+    let choice = |model: &str| ModelChoice { provider: "ollama".into(), model: model.into() };
+    let (from, to) = (choice("qwen"), choice("llama"));
+    facts.push(ModelSwitched { from, to, attempt: attempt(1), class: ErrorClass::Overloaded }.into());
+    insta::assert_snapshot!(drawn(folded(facts, &Blobs::default()).view()), @r#"
+    "tidy the menu" Working { since: 4000 } 0/0/0 changed 0
+    msg_*1 Said { text: "tidy the menu" }
+    notice_11 Notice { code: "model/switched", facts: {"class": "overloaded", "model": "llama", "provider": "ollama"}, level: Info }
+    "#);
+}
+
+#[test]
 fn questions_and_unknown_outcomes_wait_until_they_are_settled() {
     let mut facts = begin();
     facts.push(start(1));

@@ -224,6 +224,9 @@ pub struct Settings {
     pub mode: Mode,
     /// Model of new sessions.
     pub model: Option<ModelChoice>,
+    /// Models that go on, in this order, where the chosen one doesn't answer.
+    #[serde(default)]
+    pub instead: Vec<ModelChoice>,
     /// What closing the window does while work runs: `hide` or `quit`.
     pub close: String,
 }

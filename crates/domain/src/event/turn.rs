@@ -3,8 +3,9 @@
 //! A **turn** goes from claiming work to exactly one end; a **step** is one decision inside it. Invariant: whatever
 //! starts also ends, on every path, and the end says why and by whom.
 
-use crate::ids::{MessageId, StepId, TurnId};
-use crate::model::{Answered, ModelSnapshot};
+use crate::event::ModelChoice;
+use crate::ids::{AttemptId, MessageId, StepId, TurnId};
+use crate::model::{Answered, ErrorClass, ModelSnapshot};
 use serde::{Deserialize, Serialize};
 
 /// `turn/start`
@@ -107,6 +108,19 @@ impl End {
     pub fn failed(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Failed { code: code.into(), message: message.into(), answered: Answered::default() }
     }
+}
+
+/// `model/switched`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelSwitched {
+    /// The model that didn't answer.
+    pub from: ModelChoice,
+    /// The model that the rest of the turn asks.
+    pub to: ModelChoice,
+    /// The last attempt of the first one; what it had said is no part of the history.
+    pub attempt: AttemptId,
+    /// What that met.
+    pub class: ErrorClass,
 }
 
 /// `step/start`

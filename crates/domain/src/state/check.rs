@@ -58,6 +58,7 @@ pub(super) fn check(state: &State, draft: &Draft) -> Verdict {
         Fact::TurnStart(e) => turn_start(state, e),
         Fact::TurnCancel(_) => open_turn(state).map(drop),
         Fact::TurnEnd(e) => turn_end(state, e),
+        Fact::ModelSwitched(e) => model_switched(state, e),
         Fact::StepStart(e) => step_start(state, e),
         Fact::StepEnd(e) => step_end(state, e),
         Fact::UserMessage(e) => user_message(state, e),
@@ -234,6 +235,15 @@ fn step_start(state: &State, e: &StepStart) -> Verdict {
     require(e.n == turn.steps + 1, "step/number", || format!("{} after {}", e.n, turn.steps))?;
     let goes_on = matches!(turn.last, None | Some(StepEndKind::Tools | StepEndKind::Answer));
     require(goes_on, "step/follows", || format!("the last step ended as {:?}", turn.last))
+}
+
+/// Only where a step failed, and never back to what didn't answer.
+fn model_switched(state: &State, e: &ModelSwitched) -> Verdict {
+    let turn = open_turn(state)?;
+    let failed = turn.step.is_none() && turn.last == Some(StepEndKind::Failed);
+    require(failed, "model/switched", || format!("the last step ended as {:?}", turn.last))?;
+    let fresh = e.to != e.from && !turn.unanswering.contains(&e.to);
+    require(fresh, "model/once", || format!("{} of {} didn't answer", e.to.model, e.to.provider))
 }
 
 fn step_end(state: &State, e: &StepEnd) -> Verdict {

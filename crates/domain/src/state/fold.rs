@@ -18,7 +18,7 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         Fact::SessionCreated(e) => state.session = Some(created(e)),
         Fact::SessionRenamed(e) => with_session(state, |s| s.title.clone_from(&e.title)),
         Fact::SessionMode(e) => with_session(state, |s| s.mode = e.mode),
-        Fact::SessionModel(e) => with_session(state, |s| s.model = Some(e.model.clone())),
+        Fact::SessionModel(e) => session_model(state, e),
         Fact::FolderAdded(e) => {
             let added = Added {
                 path: e.path.clone(),
@@ -40,6 +40,11 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         Fact::TurnStart(e) => turn_start(state, e, event),
         Fact::TurnCancel(e) => turn_cancel(state, e),
         Fact::TurnEnd(e) => turn_end(state, e),
+        Fact::ModelSwitched(e) => with_turn(state, |turn| {
+            turn.unanswering.push(e.from.clone());
+            turn.model = Some(e.to.clone());
+            turn.last = None;
+        }),
         Fact::StepStart(e) => with_turn(state, |turn| step_start(turn, e)),
         Fact::StepEnd(e) => with_turn(state, |turn| step_end(turn, e)),
         Fact::UserMessage(e) => state.inbox.retain(|waiting| waiting.message != e.message),
@@ -136,6 +141,14 @@ fn created(e: &SessionCreated) -> Session {
     }
 }
 
+/// The person's choice is asked from the next step on, whatever didn't answer before.
+fn session_model(state: &mut State, e: &SessionModel) {
+    with_session(state, |session| session.model = Some(e.model.clone()));
+    if let Some(turn) = &mut state.turn {
+        (turn.model, turn.unanswering) = (None, Vec::new());
+    }
+}
+
 fn posted(state: &mut State, e: &InboxPosted, event: &Event) {
     if let Some(command) = &e.command {
         if state.commands.len() == REMEMBERED_COMMANDS {
@@ -187,6 +200,8 @@ fn turn_start(state: &mut State, e: &TurnStart, event: &Event) {
         last: None,
         fingerprints: Vec::new(),
         refused_steps: 0,
+        model: None,
+        unanswering: Vec::new(),
     });
 }
 

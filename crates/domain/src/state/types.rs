@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 10;
+pub const STATE_VERSION: u32 = 11;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
@@ -167,12 +167,16 @@ pub struct Turn {
     pub steps: u32,
     /// The open step.
     pub step: Option<Step>,
-    /// How the last step ended.
+    /// How the last step ended; `None` before the first, and where another model goes on for it.
     pub last: Option<StepEndKind>,
     /// Fingerprints of the last steps' calls and results, newest last.
     pub fingerprints: Vec<Digest>,
     /// Steps in a row in which the person refused every call.
     pub refused_steps: u32,
+    /// The model it asks instead of the session's, since that one didn't answer.
+    pub model: Option<ModelChoice>,
+    /// Models that didn't answer in it.
+    pub unanswering: Vec<ModelChoice>,
 }
 
 /// The open step.

@@ -1,7 +1,7 @@
 //! Requests and answers: preparing, sending, accepting, failing, sending again.
 //!
-//! One chain for retries: a passing failure sends exactly the same request again after a wait, within the attempts of
-//! the step; anything else ends step and turn with its class. Invariant: model output enters the history only through
+//! One chain of remedies: a passing failure sends exactly the same request again after a wait, within the attempts of the
+//! step; then the next model of the person's list goes on; anything else ends step and turn with its class. Invariant: model output enters the history only through
 //! [`answered`], in one transaction with the attempt's end and the calls it announced.
 
 use super::{Decision, Env, finish};
@@ -9,7 +9,8 @@ use crate::input::PreparedRequest;
 use domain::digest::Digest;
 use domain::event::{
     AssistantAccepted, AssistantDelta, AttemptEnd, AttemptEndKind, AttemptStart, CheckedCall, CredentialUsed,
-    Draft, End, Fact, RequestPrepared, Retry, Settled, ToolCall, ToolOutcome,
+    Draft, End, Fact, ModelChoice, ModelSwitched, RequestPrepared, Retry, Settled, StepEnd, StepEndKind,
+    ToolCall, ToolOutcome,
 };
 use domain::ids::{AttemptId, CallId, StepId};
 use domain::model::{Block, ErrorClass, ModelDelta, ModelError, Outcome, StopReason, Usage};
@@ -225,18 +226,76 @@ fn fail(
     raw: Option<Digest>,
     env: &Env<'_>,
 ) -> Decision {
-    let retry = wait(step, &error, env).map(|wait_ms| Retry { wait_ms, until: env.now + wait_ms });
-    let end = End::Failed {
-        code: code(error.class),
-        message: error.message.clone(),
-        answered: error.answered.clone(),
+    let failure = Failure { turn, step, error: &error, env };
+    let remedy = REMEDIES.iter().find_map(|remedy| remedy(&failure));
+    let retry = match &remedy {
+        Some(Remedy::Again(retry)) => Some(*retry),
+        Some(Remedy::Switch(_)) | None => None,
     };
+    let class = error.class;
+    let end =
+        End::Failed { code: code(class), message: error.message.clone(), answered: error.answered.clone() };
     let mut drafts =
         vec![attempt_end(turn, step, attempt, AttemptEndKind::Failed { error, retry }, settled, raw)];
-    if retry.is_none() {
-        drafts.extend(finish::failed(state, turn, step, end).drafts);
+    match remedy {
+        Some(Remedy::Again(_)) => {}
+        Some(Remedy::Switch(to)) => {
+            drafts.push(Draft::of_step(
+                &turn.id,
+                &step.id,
+                StepEnd { step: step.id.clone(), end: StepEndKind::Failed },
+            ));
+            drafts.push(Draft::of_turn(
+                &turn.id,
+                ModelSwitched { from: model_of(step), to, attempt: attempt.clone(), class },
+            ));
+        }
+        None => drafts.extend(finish::failed(state, turn, step, end).drafts),
     }
     Decision::barrier(drafts)
+}
+
+/// A request that failed, and all that a remedy may look at.
+struct Failure<'a> {
+    turn: &'a Turn,
+    step: &'a Step,
+    error: &'a ModelError,
+    env: &'a Env<'a>,
+}
+
+/// What is done about a failed request.
+enum Remedy {
+    /// The same request once more, after a wait.
+    Again(Retry),
+    /// The step ends, and the next one asks this model.
+    Switch(ModelChoice),
+}
+
+/// The chain: the first that knows a remedy decides. None of them repeats anything that had an effect: a step whose
+/// request failed has no calls.
+const REMEDIES: &[fn(&Failure<'_>) -> Option<Remedy>] = &[again_later, next_model];
+
+fn again_later(failure: &Failure<'_>) -> Option<Remedy> {
+    let wait_ms = wait(failure.step, failure.error, failure.env)?;
+    Some(Remedy::Again(Retry { wait_ms, until: failure.env.now + wait_ms }))
+}
+
+/// The first of the person's list that hasn't failed in this turn, where another service may do better.
+fn next_model(failure: &Failure<'_>) -> Option<Remedy> {
+    let elsewhere = match failure.error.class {
+        ErrorClass::Billing | ErrorClass::NotFound => true,
+        class => class.is_transient(),
+    };
+    let (knowledge, from) = (failure.env.knowledge, model_of(failure.step));
+    let fresh = |choice: &ModelChoice| {
+        *choice != from && !failure.turn.unanswering.contains(choice) && knowledge.model(choice).is_some()
+    };
+    let next = elsewhere.then(|| knowledge.instead()).into_iter().flatten().find(fresh)?;
+    Some(Remedy::Switch(next))
+}
+
+fn model_of(step: &Step) -> ModelChoice {
+    ModelChoice { provider: step.model.provider.clone(), model: step.model.model.clone() }
 }
 
 /// How long to wait before the same request goes out again; `None` when it doesn't.

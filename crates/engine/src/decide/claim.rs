@@ -58,7 +58,9 @@ pub(super) fn step(state: &State, turn: &Turn, env: &Env<'_>) -> Option<Decision
     }
     let waiting: Vec<MessageId> = next_step(state).map(|waiting| waiting.message.clone()).collect();
     match turn.last {
-        None => return end(End::NothingToDo),
+        None if turn.steps == 0 => return end(End::NothingToDo),
+        // Another model goes on.
+        None => {}
         Some(StepEndKind::Answer) if waiting.is_empty() => return end(End::Completed),
         Some(StepEndKind::Answer) => {}
         Some(StepEndKind::Tools) => {
@@ -87,7 +89,8 @@ pub(super) fn step(state: &State, turn: &Turn, env: &Env<'_>) -> Option<Decision
 /// Starts a step and reserves its messages.
 fn begin(state: &State, turn: &TurnId, n: u32, messages: Vec<MessageId>, env: &Env<'_>) -> Vec<Draft> {
     let step = StepId::new(env.ids);
-    let start = StepStart { step: step.clone(), n, model: snapshot(state, env) };
+    let chosen = chosen(state);
+    let start = StepStart { step: step.clone(), n, model: snapshot(chosen, env) };
     let mut drafts = vec![Draft::of_step(turn, &step, start)];
     if !messages.is_empty() {
         drafts.push(Draft::of_step(turn, &step, InboxReserved { messages, step: step.clone() }));
@@ -95,10 +98,15 @@ fn begin(state: &State, turn: &TurnId, n: u32, messages: Vec<MessageId>, env: &E
     drafts
 }
 
-/// The chosen model's capabilities; a connection that is gone gives a snapshot without a dialect, and preparing says so.
-fn snapshot(state: &State, env: &Env<'_>) -> ModelSnapshot {
-    let nothing = ModelChoice { provider: String::new(), model: String::new() };
-    let choice = state.session.as_ref().and_then(|session| session.model.clone()).unwrap_or(nothing);
+/// The model to ask: the session's, or the one that goes on for it in this turn.
+fn chosen(state: &State) -> ModelChoice {
+    let instead = state.turn.as_ref().and_then(|turn| turn.model.clone());
+    let chosen = instead.or_else(|| state.session.as_ref()?.model.clone());
+    chosen.unwrap_or(ModelChoice { provider: String::new(), model: String::new() })
+}
+
+/// A model's capabilities; a connection that is gone gives a snapshot without a dialect, and preparing says so.
+fn snapshot(choice: ModelChoice, env: &Env<'_>) -> ModelSnapshot {
     env.knowledge.model(&choice).unwrap_or(ModelSnapshot {
         provider: choice.provider,
         dialect: String::new(),

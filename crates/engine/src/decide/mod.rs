@@ -67,6 +67,8 @@ pub struct Env<'a> {
 pub trait Knowledge: Send + Sync {
     /// The capabilities of a chosen model; `None` when there is no such connection.
     fn model(&self, choice: &ModelChoice) -> Option<ModelSnapshot>;
+    /// Models that may go on where the chosen one doesn't answer, in the person's order.
+    fn instead(&self) -> Vec<ModelChoice>;
     /// Resolves a tool and checks arguments against its schema.
     fn check(&self, name: &str, arguments: &str) -> CheckedCall;
     /// What the person allowed and forbade, as it stands.

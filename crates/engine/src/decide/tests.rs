@@ -25,7 +25,7 @@ impl Ids for Counted {
 }
 
 #[derive(Default)]
-struct Known(InForce);
+struct Known(InForce, Vec<ModelChoice>);
 
 impl Knowledge for Known {
     fn model(&self, choice: &ModelChoice) -> Option<ModelSnapshot> {
@@ -38,6 +38,10 @@ impl Knowledge for Known {
             parallel_calls: true,
             calls_as_text: false,
         })
+    }
+
+    fn instead(&self) -> Vec<ModelChoice> {
+        self.1.clone()
     }
 
     fn check(&self, name: &str, arguments: &str) -> CheckedCall {
@@ -380,6 +384,58 @@ fn rel_x16_retry_after_is_honoured_up_to_a_bound() {
     assert_eq!(after(120_000), Some(120_000));
     assert_eq!(after(120_001), None, "beyond that the turn ends");
     assert_eq!(after(u64::MAX), None);
+}
+
+/// The next of the person's list goes on in a step of its own; what can't be helped by another service ends the turn.
+#[test]
+fn r_mod_17_the_next_model_goes_on_where_one_does_not_answer() {
+    let choice = |model: &str| ModelChoice { provider: "scripted".into(), model: model.into() };
+    let check = |class: ErrorClass, expect: &str| {
+        let mut bench = Bench::attempting();
+        bench.known.1 = vec![choice("script"), choice("second"), choice("third")];
+        bench.limits.attempts_per_step = 1;
+        assert_eq!(bench.fail(class, None), expect, "{class:?}");
+        bench
+    };
+    for class in [ErrorClass::Auth, ErrorClass::ContextOverflow, ErrorClass::BadRequest] {
+        check(class, "attempt/end step/end turn/end");
+    }
+    for class in [ErrorClass::RateLimited, ErrorClass::Server, ErrorClass::Network, ErrorClass::Billing] {
+        check(class, "attempt/end step/end model/switched");
+    }
+    let mut bench = check(ErrorClass::Overloaded, "attempt/end step/end model/switched");
+    assert_eq!(bench.advance(), "step/start");
+    let asked = |bench: &Bench| bench.state.step().map(|(_, step)| step.model.model.clone());
+    assert_eq!(asked(&bench).as_deref(), Some("second"), "not the one that didn't answer");
+    bench.prepare();
+    bench.fail(ErrorClass::Overloaded, None);
+    bench.advance();
+    assert_eq!(asked(&bench).as_deref(), Some("third"));
+    bench.prepare();
+    assert_eq!(
+        bench.fail(ErrorClass::Overloaded, None),
+        "attempt/end step/end turn/end",
+        "each is asked once"
+    );
+    bench.say("Again.", Target::NextStep);
+    bench.advance();
+    assert_eq!(asked(&bench).as_deref(), Some("script"), "a new turn asks the chosen one first");
+}
+
+/// A choice of the person counts more than the list, and one that a wait helps is waited for.
+#[test]
+fn r_mod_12_the_chain_waits_first_and_the_person_decides() {
+    let choice = |model: &str| ModelChoice { provider: "scripted".into(), model: model.into() };
+    let mut bench = Bench::attempting();
+    bench.known.1 = vec![choice("second")];
+    assert_eq!(bench.fail(ErrorClass::Overloaded, None), "attempt/end");
+    assert!(bench.wait_ms().is_some(), "the same request again, first");
+    let step = bench.step_id();
+    bench.take(Input::BackoffOver { step });
+    assert_eq!(bench.fail(ErrorClass::Overloaded, Some(1_000_000)), "attempt/end step/end model/switched");
+    bench.tell(Command::SetModel(choice("chosen")));
+    bench.advance();
+    assert_eq!(bench.state.step().map(|(_, step)| step.model.model.clone()).as_deref(), Some("chosen"));
 }
 
 #[test]

@@ -44,7 +44,15 @@ test('removing a service is asked about in place first', async () => {
 test('a key in the keychain goes with its service, and one that stays there is said', async () => {
   const stored = service('own', { key: 'stored' });
   const { fake, providers } = await made(stored);
-  render(ModelsSettings, { t: en, info: null, providers, model: null, onmodel: vi.fn() });
+  render(ModelsSettings, {
+    t: en,
+    info: null,
+    providers,
+    model: null,
+    onmodel: vi.fn(),
+    instead: [],
+    oninstead: vi.fn(),
+  });
   await userEvent.click(screen.getByRole('button', { name: 'Remove' }));
   expect(screen.getByText(/Its key is deleted from the keychain, too\.$/)).toBeVisible();
   // The engine removes it and says what is left.
@@ -65,7 +73,15 @@ test('of a service of one’s own nothing is said about a key nobody asked for',
 test('a service that was added is said to be saved, and comes into view', async () => {
   const { providers } = await made();
   const into = vi.spyOn(Element.prototype, 'scrollIntoView');
-  render(ModelsSettings, { t: en, info: null, providers, model: null, onmodel: vi.fn() });
+  render(ModelsSettings, {
+    t: en,
+    info: null,
+    providers,
+    model: null,
+    onmodel: vi.fn(),
+    instead: [],
+    oninstead: vi.fn(),
+  });
   expect(screen.queryByText('Saved')).toBeNull();
   await userEvent.click(screen.getByRole('button', { name: 'Add a service…' }));
   await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'Second');

@@ -27,6 +27,10 @@ mode: Mode,
  */
 model: ModelChoice | null, 
 /**
+ * Models that go on, in this order, where the chosen one doesn't answer.
+ */
+instead: Array<ModelChoice>, 
+/**
  * What closing the window does while work runs: `hide` or `quit`.
  */
 close: string, };
