@@ -277,6 +277,8 @@ impl Models for Played {
             max_output_tokens: 4_096,
             parallel_calls: true,
             calls_as_text: false,
+            abilities: Default::default(),
+            effort: None,
         })
     }
 

@@ -31,6 +31,8 @@ async fn verified(adapter: u32) -> (Vec<String>, u64) {
         max_output_tokens: 100,
         parallel_calls: true,
         calls_as_text: false,
+        abilities: Default::default(),
+        effort: None,
     };
     let body = [HEAD, SEGMENT, b"]}"].concat();
     let posted = InboxPosted {

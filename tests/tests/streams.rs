@@ -51,6 +51,18 @@ fn claude_text(text: &str, stop: &str) -> Vec<Value> {
     ]
 }
 
+/// A Responses answer that says this and ends with this event.
+fn responses(text: &str, end: Option<Value>) -> String {
+    let item = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": []});
+    let mut events = vec![
+        json!({"type": "response.created", "response": {"id": "r1", "status": "in_progress", "model": "m"}}),
+        json!({"type": "response.output_item.added", "output_index": 0, "item": item}),
+        json!({"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "delta": text}),
+    ];
+    events.extend(end);
+    claude(&events)
+}
+
 /// Plays these raw bodies one after the other, then a plain answer; gives the play after the first message.
 async fn play(dialect: &str, bodies: &[String], chunk_bytes: usize) -> Play {
     let mut answers: Vec<Value> = bodies
@@ -227,6 +239,33 @@ async fn case_p12_length_ends_the_turn_and_runs_nothing() {
         let body = play.requests().pop().expect("a request").to_string();
         assert!(!body.contains("So long"), "what wasn't accepted isn't history");
     }
+}
+
+/// A Responses answer is only whole when it says so: cut short by its limit, failed, or simply over are three other things.
+#[tokio::test(start_paused = true)]
+async fn case_p25_only_a_completed_response_is_an_answer() {
+    let details = json!({"reason": "max_output_tokens"});
+    let incomplete = json!({"type": "response.incomplete",
+        "response": {"id": "r1", "status": "incomplete", "incomplete_details": details}});
+    let error = json!({"code": "server_error", "message": "broken"});
+    let failed =
+        json!({"type": "response.failed", "response": {"id": "r1", "status": "failed", "error": error}});
+    let completed = json!({"type": "response.completed", "response": {"id": "r1", "status": "completed"}});
+
+    let limited = play("openai-responses", &[responses("So long", Some(incomplete))], 1).await;
+    assert_eq!((limited.ends(), limited.count("attempt/start")), (vec![End::Length], 1));
+    assert_eq!(limited.count("assistant/accepted"), 0);
+    usable(&limited).await;
+
+    for (end, class) in [(Some(failed), ErrorClass::Server), (None, ErrorClass::Cut)] {
+        let retried = play("openai-responses", &[responses("So far", end)], 1).await;
+        assert_eq!((accepted(&retried), failures(&retried)), (vec!["Still here.".to_owned()], vec![class]));
+        usable(&retried).await;
+    }
+
+    let whole = play("openai-responses", &[responses("All of it.", Some(completed))], 1).await;
+    assert_eq!((accepted(&whole), failures(&whole)), (vec!["All of it.".to_owned()], Vec::new()));
+    usable(&whole).await;
 }
 
 /// Blank arguments are none; broken ones, unknown tools and wrong types are results that the model reads.

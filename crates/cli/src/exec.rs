@@ -12,7 +12,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Dialects that are given with an address.
-const DIALECTS: [&str; 2] = ["anthropic-messages", "openai-chat"];
+const DIALECTS: [&str; 3] = ["anthropic-messages", "openai-chat", "openai-responses"];
 
 pub(crate) async fn exec(data: PathBuf, mut task: Exec) -> Result<Exit, Failure> {
     if task.script.is_some() && task.provider.is_none() {

@@ -12,7 +12,7 @@ use serde_json::Value;
 pub struct ModelSnapshot {
     /// The connection's name as the user chose it: a preset such as `anthropic`, or an own one.
     pub provider: String,
-    /// The wire dialect: `anthropic-messages`, `openai-chat` or `scripted`.
+    /// The wire dialect: `anthropic-messages`, `openai-chat`, `openai-responses` or `scripted`.
     pub dialect: String,
     /// The model's name for the provider.
     pub model: String,
@@ -24,6 +24,51 @@ pub struct ModelSnapshot {
     pub parallel_calls: bool,
     /// Does this model only write its calls as text (the whole message must then be the call)?
     pub calls_as_text: bool,
+    /// What else it can do. Logs of an earlier version don't have it, which means: nothing of it.
+    #[serde(default, skip_serializing_if = "Abilities::is_plain")]
+    pub abilities: Abilities,
+    /// How much it is asked to think; `None` leaves it to the provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+}
+
+/// What a model can do beside words and calls. What isn't known to work is off.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Abilities {
+    /// Can it be shown pictures?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub images: bool,
+    /// Does its provider itself hold an answer to a JSON Schema? Otherwise a tool that must be called does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub structured: bool,
+    /// Does its provider take marks of where a cached beginning ends, where that isn't told by the dialect alone?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cache_marks: bool,
+    /// How much it can be asked to think, least first; empty for a model that can't be asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub efforts: Vec<Effort>,
+}
+
+impl Abilities {
+    /// Nothing beside words and calls?
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// How much a model is asked to think before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// Little.
+    Low,
+    /// As its maker means it.
+    Medium,
+    /// Much.
+    High,
+    /// As much as it can.
+    Max,
 }
 
 /// What a tool says of itself to the model, and nothing else of it.

@@ -175,6 +175,8 @@ pub(crate) fn model() -> ModelSnapshot {
         max_output_tokens: 1_000,
         parallel_calls: true,
         calls_as_text: false,
+        abilities: Default::default(),
+        effort: None,
     }
 }
 

@@ -56,6 +56,8 @@ impl Models for Ways {
                 max_output_tokens: presets::DEFAULT_MAX_OUTPUT_TOKENS,
                 parallel_calls: true,
                 calls_as_text: false,
+                abilities: Default::default(),
+                effort: None,
             });
         }
         let connection = self.services.connection(&choice.provider, None).ok()?;

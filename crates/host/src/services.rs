@@ -145,7 +145,7 @@ impl Services {
         if name.is_empty() {
             return Err(unfit("it has no name"));
         }
-        if ![providers::anthropic::NAME, providers::chat::NAME].contains(&draft.dialect.as_str()) {
+        if !providers::dialect::WIRES.contains(&draft.dialect.as_str()) {
             return Err(unfit("its dialect isn't one of those known"));
         }
         Connection::new(&id, &draft.dialect, &draft.base_url, None, Proxy::System)

@@ -1,4 +1,4 @@
-//! What both dialects do with an answer once its parts are known: ids, calls written as text, why it stopped.
+//! What the dialects do with an answer once its parts are known: ids, calls written as text, why it stopped.
 //!
 //! Invariants: every call of an outcome has an id of its own; a call is read from text only where the model's
 //! snapshot says so and the whole message is that call; a stop reason nobody knows is a break of the protocol.
@@ -149,6 +149,8 @@ mod tests {
             max_output_tokens: 1,
             parallel_calls: true,
             calls_as_text,
+            abilities: Default::default(),
+            effort: None,
         }
     }
 

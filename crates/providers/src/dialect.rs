@@ -13,11 +13,12 @@ use sha2::{Digest as _, Sha256};
 use crate::anthropic::{self, Anthropic};
 use crate::chat::{self, Chat};
 use crate::fold::Fold;
+use crate::responses::{self, Responses};
 use crate::scripted::{self, Scripted};
 
 /// A wire format. Get one with [`dialect_of`]; it already knows the provider's quirks.
 pub trait Dialect: Send + Sync {
-    /// `anthropic-messages`, `openai-chat` or `scripted`.
+    /// `anthropic-messages`, `openai-chat`, `openai-responses` or `scripted`.
     fn name(&self) -> &'static str;
 
     /// Raised with every change of the bytes that [`Dialect::head`], [`Dialect::segment`] or a mark give.
@@ -64,9 +65,14 @@ pub trait Wire: Dialect {
     }
 }
 
+/// The dialects that a service of one's own can be spoken to in.
+pub const WIRES: [&str; 3] = [anthropic::NAME, chat::NAME, responses::NAME];
+
 /// No dialect has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no dialect `{0}`; known are anthropic-messages, openai-chat and scripted")]
+#[error(
+    "there is no dialect `{0}`; known are anthropic-messages, openai-chat, openai-responses and scripted"
+)]
 pub struct UnknownDialect(pub String);
 
 /// The dialect a model is spoken to in, with its provider's quirks.
@@ -77,6 +83,7 @@ pub fn dialect_of(model: &ModelSnapshot) -> Result<Box<dyn Dialect>, UnknownDial
     match model.dialect.as_str() {
         anthropic::NAME => Ok(Box::new(Anthropic::new(&model.provider))),
         chat::NAME => Ok(Box::new(Chat::new(&model.provider))),
+        responses::NAME => Ok(Box::new(Responses::new(&model.provider))),
         scripted::NAME => Ok(Box::new(Scripted)),
         other => Err(UnknownDialect(other.into())),
     }
@@ -90,6 +97,7 @@ pub fn wire_of(model: &ModelSnapshot) -> Result<Box<dyn Wire>, UnknownDialect> {
     match model.dialect.as_str() {
         anthropic::NAME => Ok(Box::new(Anthropic::new(&model.provider))),
         chat::NAME => Ok(Box::new(Chat::new(&model.provider))),
+        responses::NAME => Ok(Box::new(Responses::new(&model.provider))),
         other => Err(UnknownDialect(other.into())),
     }
 }

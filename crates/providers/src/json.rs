@@ -1,8 +1,9 @@
-//! Small steps that both dialects take with JSON text: argument objects, names and ids that a provider accepts.
+//! Small steps that the dialects take with JSON text: argument objects, names and ids that a provider accepts.
 //!
 //! Invariant: encoding is deterministic and never drops what the model wrote; text that isn't a JSON object travels
 //! inside one, so the model can read in its history what it had sent.
 
+use domain::digest::Digest;
 use domain::model::{Block, Message};
 use serde_json::{Map, Value, json};
 
@@ -52,6 +53,15 @@ pub(crate) fn safe_id(id: &str) -> String {
         }
     }
     if safe.is_empty() { "call".into() } else { safe }
+}
+
+/// A call id of at most 64 bytes, as it is where it fits: some providers make longer ones than others take.
+pub(crate) fn bounded_id(id: &str) -> String {
+    if (1..=64).contains(&id.len()) {
+        id.into()
+    } else {
+        format!("call_{}", &Digest::of(id.as_bytes()).to_string()[..32])
+    }
 }
 
 /// One run of neighbours on the same side of the conversation.
@@ -107,5 +117,8 @@ mod tests {
         assert_eq!(safe_id("functions.read:0"), "functions-x2eread-x3a0");
         assert_ne!(safe_id("a.b"), safe_id("a:b"));
         assert_eq!(safe_id(""), "call");
+        assert_eq!(bounded_id("functions.read:0"), "functions.read:0");
+        assert_eq!(bounded_id(&"é".repeat(33)).len(), "call_".len() + 32);
+        assert_ne!(bounded_id(&"a".repeat(65)), bounded_id(&"a".repeat(66)));
     }
 }

@@ -1,6 +1,6 @@
 //! Model wire formats: neutral messages in, bytes out; bytes in, one neutral outcome or one classified error out.
 //!
-//! A *dialect* is a wire format (Anthropic Messages, Chat Completions, scripted); a *connection* is where and with
+//! A *dialect* is a wire format (Anthropic Messages, Chat Completions, Responses, scripted); a *connection* is where and with
 //! which key it is spoken; *quirks* are what one provider does differently inside a dialect. Vendor JSON stops in this
 //! crate. Invariant: nothing here retries, appends to a log or reads a clock of its own; an attempt is one call of
 //! [`Http::send`] or [`Player::send`], and an answer that isn't structurally whole is never an [`Outcome`].
@@ -16,6 +16,7 @@ pub mod fold;
 pub mod http;
 pub mod presets;
 pub mod quirks;
+pub mod responses;
 pub mod scripted;
 pub mod send;
 pub mod sse;

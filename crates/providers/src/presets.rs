@@ -7,7 +7,8 @@
 use domain::model::ModelSnapshot;
 use secrecy::SecretString;
 
-use crate::{Connection, ConnectionError, Proxy, anthropic, chat};
+use crate::dialect::WIRES;
+use crate::{Connection, ConnectionError, Proxy, anthropic, chat, responses};
 
 /// A provider that is known by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +73,13 @@ const PRESETS: [Preset; 11] = [
             model("claude-haiku-4-5", 200_000, 32_000),
         ],
     ),
-    remote("openai", "OpenAI", chat::NAME, "https://api.openai.com/v1", &[model("gpt-5.2", 400_000, 32_000)]),
+    remote(
+        "openai",
+        "OpenAI",
+        responses::NAME,
+        "https://api.openai.com/v1",
+        &[model("gpt-5.2", 400_000, 32_000)],
+    ),
     remote(
         "deepseek",
         "DeepSeek",
@@ -142,13 +149,11 @@ pub fn connect(
     if let Some(preset) = Preset::of(provider) {
         return preset.connect(base_url, key, proxy);
     }
-    match (provider, base_url) {
-        (anthropic::NAME | chat::NAME, Some(base_url)) => {
-            Connection::new(provider, provider, base_url, key, proxy)
-        }
-        (anthropic::NAME | chat::NAME, None) => Err(ConnectionError::NoAddress(provider.into())),
-        _ => Err(ConnectionError::UnknownProvider(provider.into())),
+    if !WIRES.contains(&provider) {
+        return Err(ConnectionError::UnknownProvider(provider.into()));
     }
+    let base_url = base_url.ok_or_else(|| ConnectionError::NoAddress(provider.into()))?;
+    Connection::new(provider, provider, base_url, key, proxy)
 }
 
 /// The environment variable that may hold a provider's key: `DAYBOOK_KEY_DEEPSEEK`.
@@ -176,6 +181,8 @@ pub fn capabilities(connection: &Connection, model: &str, context_tokens: Option
         max_output_tokens: window.map_or(output, |window| output.min((window / 4).max(1))),
         parallel_calls: true,
         calls_as_text: false,
+        abilities: Default::default(),
+        effort: None,
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Quirks {
     pub reasoning: ReasoningEcho,
     /// Does it know `parallel_tool_calls`? It is only sent to forbid several calls.
     pub parallel_tool_calls: bool,
+    /// Does it take a `prompt_cache_key`, which leads requests with one beginning to one machine?
+    pub cache_key: bool,
 }
 
 impl Quirks {
@@ -45,10 +47,15 @@ impl Quirks {
         stream_options: true,
         reasoning: ReasoningEcho::Never,
         parallel_tool_calls: false,
+        cache_key: false,
     };
 
-    const OPENAI: Self =
-        Self { limit: LimitField::MaxCompletionTokens, parallel_tool_calls: true, ..Self::PLAIN };
+    const OPENAI: Self = Self {
+        limit: LimitField::MaxCompletionTokens,
+        parallel_tool_calls: true,
+        cache_key: true,
+        ..Self::PLAIN
+    };
     const DEEPSEEK: Self = Self { reasoning: ReasoningEcho::ContentOnEveryCall, ..Self::PLAIN };
     const CONTENT: Self = Self { reasoning: ReasoningEcho::Content, ..Self::PLAIN };
     const OPENROUTER: Self =
@@ -59,7 +66,7 @@ impl Quirks {
     /// `deepseek-work`. Any other is [`Quirks::PLAIN`].
     #[must_use]
     pub fn of(provider: &str) -> Self {
-        if matches!(provider, crate::anthropic::NAME | crate::chat::NAME) {
+        if crate::dialect::WIRES.contains(&provider) {
             return Self::PLAIN;
         }
         match provider.split('-').next().unwrap_or_default() {
@@ -82,6 +89,7 @@ mod tests {
         for (given, expect) in [
             ("openai", Quirks::OPENAI),
             ("openai-chat", Quirks::PLAIN),
+            ("openai-responses", Quirks::PLAIN),
             ("deepseek", Quirks::DEEPSEEK),
             ("deepseek-work", Quirks::DEEPSEEK),
             ("openrouter", Quirks::OPENROUTER),

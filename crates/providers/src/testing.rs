@@ -17,6 +17,8 @@ pub(crate) fn snapshot(dialect: &str) -> ModelSnapshot {
         max_output_tokens: 1000,
         parallel_calls: true,
         calls_as_text: false,
+        abilities: Default::default(),
+        effort: None,
     }
 }
 

@@ -70,6 +70,8 @@ fn begin() -> Vec<Fact> {
         max_output_tokens: 100,
         parallel_calls: true,
         calls_as_text: false,
+        abilities: Default::default(),
+        effort: None,
     };
     let (turn, step, message) = (TurnId::from_bits(1), StepId::from_bits(1), MessageId::from_bits(1));
     let text = "tidy the menu".to_owned();

@@ -170,7 +170,7 @@ pub struct Provider {
     pub id: String,
     /// Name for showing.
     pub name: String,
-    /// Dialect: `anthropic-messages` or `openai-chat`.
+    /// Dialect: `anthropic-messages`, `openai-chat` or `openai-responses`.
     pub dialect: String,
     /// Base address.
     pub base_url: String,

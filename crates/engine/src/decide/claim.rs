@@ -115,6 +115,8 @@ fn snapshot(choice: ModelChoice, env: &Env<'_>) -> ModelSnapshot {
         max_output_tokens: 0,
         parallel_calls: false,
         calls_as_text: false,
+        abilities: Default::default(),
+        effort: None,
     })
 }
 

@@ -37,6 +37,8 @@ impl Knowledge for Known {
             max_output_tokens: 100,
             parallel_calls: true,
             calls_as_text: false,
+            abilities: Default::default(),
+            effort: None,
         })
     }
 

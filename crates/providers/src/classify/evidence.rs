@@ -226,6 +226,7 @@ fn class_of_kind(kind: &str) -> Option<ErrorClass> {
         | "notfounderror"
         | "1211" => ErrorClass::NotFound,
         "request_too_large" => ErrorClass::TooLarge,
+        "invalid_prompt" => ErrorClass::BadRequest,
         "api_error"
         | "server_error"
         | "internal_server_error"

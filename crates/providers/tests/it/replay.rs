@@ -30,6 +30,7 @@ fn dialect_of(folder: &str, name: &str) -> Option<&'static str> {
         ("llm-katan", "openai_parallel_stream") | ("litellm-openai" | "llama-server", _) => {
             Some("openai-chat")
         }
+        ("litellm-responses" | "llama-server-native-responses", _) => Some("openai-responses"),
         ("litellm-anthropic" | "llama-server-native-anthropic" | "llm-katan", _) => {
             Some("anthropic-messages")
         }

@@ -228,6 +228,8 @@ fn model() -> ModelSnapshot {
         max_output_tokens: 100,
         parallel_calls: true,
         calls_as_text: false,
+        abilities: Default::default(),
+        effort: None,
     }
 }
 

@@ -14,7 +14,7 @@ id: string,
  */
 name: string, 
 /**
- * Dialect: `anthropic-messages` or `openai-chat`.
+ * Dialect: `anthropic-messages`, `openai-chat` or `openai-responses`.
  */
 dialect: string, 
 /**
