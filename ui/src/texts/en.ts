@@ -452,7 +452,11 @@ export const en = {
     useScheme: (address: string) => `Use ${address}`,
     needsModels: 'Name at least one model.',
     format: 'Format',
-    formats: { 'openai-chat': 'OpenAI', 'anthropic-messages': 'Anthropic' },
+    formats: {
+      'openai-chat': 'OpenAI Chat',
+      'openai-responses': 'OpenAI Responses',
+      'anthropic-messages': 'Anthropic',
+    },
     models: 'Models',
     modelsHint: 'Names separated by commas',
     count: (n: number) => (n === 1 ? '1 model' : `${n} models`),

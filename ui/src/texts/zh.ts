@@ -438,7 +438,11 @@ export const zh: Texts = {
     useScheme: (address) => `用 ${address}`,
     needsModels: '请至少写一个模型。',
     format: '格式',
-    formats: { 'openai-chat': 'OpenAI', 'anthropic-messages': 'Anthropic' },
+    formats: {
+      'openai-chat': 'OpenAI Chat',
+      'openai-responses': 'OpenAI Responses',
+      'anthropic-messages': 'Anthropic',
+    },
     models: '模型',
     modelsHint: '名称之间用逗号隔开',
     count: (n) => `${n} 个模型`,

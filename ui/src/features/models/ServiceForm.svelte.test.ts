@@ -45,3 +45,15 @@ test('an address without its beginning is offered with it: this computer plainly
     expect(onsave.mock.lastCall?.[0]).toMatchObject({ base_url: meant, models: ['one', 'two'] });
   }
 });
+
+test('every format can be chosen, and the one that most servers speak is on', async () => {
+  const { onsave, field, save } = show();
+  await userEvent.type(field('Name'), 'Plain');
+  await userEvent.type(field('Address'), 'http://localhost:9999/v1');
+  await userEvent.type(field('Models'), 'one');
+  const format = (name: string) => screen.getByRole('button', { name, pressed: name === 'OpenAI Chat' });
+  expect(format('OpenAI Chat')).toBeVisible();
+  await userEvent.click(format('OpenAI Responses'));
+  await save();
+  expect(onsave.mock.lastCall?.[0]).toMatchObject({ dialect: 'openai-responses' });
+});

@@ -313,7 +313,7 @@ function services(): Provider[] {
   const line = (id: string, name: string, key: string, models: string[]): Provider => ({
     id,
     name,
-    dialect: id === 'anthropic' ? 'anthropic-messages' : 'openai-chat',
+    dialect: { anthropic: 'anthropic-messages', openai: 'openai-responses' }[id] ?? 'openai-chat',
     base_url: id === 'ollama' ? 'http://localhost:11434' : `https://api.${id}.example`,
     key,
     custom: false,
