@@ -221,6 +221,35 @@ async fn it_is_looked_at_once_a_day() {
     assert_eq!(engine.thin_daily().await, Ok(Thinned::default()));
 }
 
+/// Undoing what an undo did needs contents as well; where they went, it is refused before anything is looked at.
+#[tokio::test(start_paused = true)]
+async fn a_return_whose_contents_went_can_not_be_taken_back() {
+    let answers: Vec<String> = (1..=3).flat_map(|n| [write("big.txt", &content(n)), text("Done.")]).collect();
+    let rig = Rig::new(&script(&answers.iter().map(String::as_str).collect::<Vec<_>>()));
+    std::fs::write(rig.folder().join("big.txt"), content(0)).expect("writes");
+    let play = Play::on(rig).await;
+    play.through("Write it.").await;
+    play.through("Write it anew.").await;
+    play.rig.world.pass(DAY_MS);
+    undo(&play, &turns(&play)[1]).await.expect("undone");
+    play.until(|state| state.restoring.is_none()).await;
+    play.rig.world.pass(DAY_MS);
+    play.through("Write it once more.").await;
+    let play = later(play, KEPT_DAYS + 1).await;
+    play.process.engine.set_undo_limit(1).expect("saved");
+    assert_eq!(play.process.engine.thin().await.expect("thins").turns, 3);
+    let revision = play.facts().into_iter().find_map(|fact| match fact {
+        Fact::RevisionThinned(thinned) => thinned.restores.into_iter().next(),
+        _ => None,
+    });
+    let of = RestoreOf::Restore { revision: revision.expect("the return's contents went") };
+    // Of no file in particular, so that no content is asked for.
+    let scope = RestoreScope { of, paths: vec!["other.txt".to_owned()] };
+    let refused = play.process.engine.restore(&play.session, scope, Vec::new()).await;
+    let Err(CommandFailure::Refused(error)) = refused else { panic!("{refused:?}") };
+    assert_eq!(error.code, "content/thinned");
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_last_turn_stays_when_something_was_undone_after_it() {
     let play = played().await;

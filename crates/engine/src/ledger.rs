@@ -37,6 +37,8 @@ pub struct Ledger {
     pub turns: Vec<LedgerTurn>,
     /// Turns that can't be undone any more, since their contents from before were let go: when, UTC ms.
     pub thinned: BTreeMap<TurnId, u64>,
+    /// Returns that can't be taken back any more, for the same reason.
+    pub thinned_returns: BTreeSet<RevisionId>,
     entries: Vec<LedgerEntry>,
 }
 
@@ -98,6 +100,7 @@ impl Ledger {
                     }
                     Some(Fact::RevisionThinned(e)) => {
                         ledger.thinned.extend(e.turns.into_iter().map(|turn| (turn, time)));
+                        ledger.thinned_returns.extend(e.restores);
                     }
                     Some(Fact::RevisionRestoring(e)) => open = Some(e),
                     Some(Fact::RevisionRestored(e)) => {

@@ -96,16 +96,22 @@ impl Engine {
         let limit = thinning::limit(&self.shared.store)?;
         let mut survey = self.survey().await?;
         for _ in 0..TRIES {
-            if survey.over(limit).is_empty() || self.is_busy() {
+            if survey.over(limit).is_empty() {
+                return Ok(Thinned { left: survey.left(limit), ..Thinned::default() });
+            }
+            if self.is_busy() {
                 break;
             }
             // From here on a revision keeps what it needs itself, so that nothing it names can go: looked at once more.
             self.shared.folders.without_contents(&self.shared.ports.private, || ());
             survey = self.survey().await?;
-            let going = survey.over(limit);
             // Somebody began to work meanwhile: what is needed isn't known any more.
-            if going.is_empty() || self.is_busy() {
+            if self.is_busy() {
                 break;
+            }
+            let going = survey.over(limit);
+            if going.is_empty() {
+                continue;
             }
             let (removal, done) = survey.removal(going);
             match self.remove(removal).await {
@@ -115,7 +121,7 @@ impl Engine {
                 Err(failure) => return Err(failure),
             }
         }
-        Ok(Thinned { left: survey.left(limit), ..Thinned::default() })
+        Ok(Thinned { left: survey.at_work.max(1), ..Thinned::default() })
     }
 
     async fn survey(&self) -> Result<Survey, CommandFailure> {

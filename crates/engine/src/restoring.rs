@@ -36,9 +36,15 @@ pub(crate) fn work_out(
     let place = open(shared, &root)?;
     let blobs = blobs(shared);
     let net = ledger.net(&scope);
-    let thinned = matches!(&scope.of, RestoreOf::Turn { turn } if ledger.thinned.contains_key(turn));
+    let thinned = match &scope.of {
+        RestoreOf::Turn { turn } => ledger.thinned.contains_key(turn),
+        RestoreOf::Restore { revision } => ledger.thinned_returns.contains(revision),
+        RestoreOf::Session | RestoreOf::Since { .. } | RestoreOf::Call { .. } | RestoreOf::Part { .. } => {
+            false
+        }
+    };
     if thinned {
-        let message = "this turn can't be undone any more: what stood there before was let go".to_owned();
+        let message = "this can't be undone any more: what stood there before was let go".to_owned();
         return Err(CommandError { code: "content/thinned", message }.into());
     }
     whole(&shared.store, &net)?;

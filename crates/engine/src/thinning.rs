@@ -48,7 +48,7 @@ pub struct Thinned {
     pub turns: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Sessions that keep more than they would if they weren't at work.
+    /// Sessions that are at work, where more would have gone if they weren't.
     pub left: u64,
 }
 
@@ -92,6 +92,8 @@ pub(crate) struct Survey {
     /// What events name for other reasons than undo.
     named: HashSet<Digest>,
     thinned: u64,
+    /// How many sessions are at work.
+    pub(crate) at_work: u64,
     /// How far each session was read.
     read_to: BTreeMap<SessionId, u64>,
 }
@@ -172,6 +174,7 @@ impl Survey {
         let newest = turns.map(|unit| unit.time).max();
         let state = reader.state(session).map_err(|error| unreadable(&error))?;
         let at_work = state.turn.is_some() || state.restoring.is_some();
+        self.at_work += u64::from(at_work);
         self.read_to.insert(session.clone(), next);
         for mut unit in units.into_values() {
             let young = now.saturating_sub(unit.time) < KEPT_DAYS * DAY_MS;

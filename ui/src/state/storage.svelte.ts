@@ -2,6 +2,7 @@
 import { ask, failureOf, type Backend, type Failure } from '../protocol/backend';
 import type { Command } from '../protocol/generated/Command';
 import type { StorageView } from '../protocol/generated/StorageView';
+import type { ThinnedView } from '../protocol/generated/ThinnedView';
 
 export class Keeping {
   value: StorageView | null = $state.raw(null);
@@ -10,7 +11,7 @@ export class Keeping {
   busy = $state(false);
   thinning = $state(false);
   /** What the last "Thin now" did, until the page is left or a limit is set. */
-  thinned: { turns: number; bytes: number } | null = $state.raw(null);
+  thinned: Omit<ThinnedView, 'kept'> | null = $state.raw(null);
   #backend: Backend;
 
   constructor(backend: Backend) {
@@ -29,20 +30,26 @@ export class Keeping {
 
   async thin(): Promise<void> {
     if (this.busy) return;
-    const before = this.value;
     this.thinning = true;
-    await this.#ask({ name: 'thin_now' });
+    await this.#try(async () => {
+      const { kept, ...done } = await ask(this.#backend, { name: 'thin_now' }, 'thinned');
+      this.value = kept;
+      this.thinned = done;
+    });
     this.thinning = false;
-    if (!before || !this.value || this.problem) return;
-    const turns = this.value.thinned - before.thinned;
-    this.thinned = { turns, bytes: Math.max(0, before.bytes - this.value.bytes) };
   }
 
   async #ask(command: Command): Promise<void> {
+    await this.#try(async () => {
+      this.value = await ask(this.#backend, command, 'storage');
+    });
+  }
+
+  async #try(act: () => Promise<void>): Promise<void> {
     if (this.busy) return;
     this.busy = true;
     try {
-      this.value = await ask(this.#backend, command, 'storage');
+      await act();
       this.problem = null;
     } catch (thrown) {
       this.problem = failureOf(thrown);

@@ -57,7 +57,7 @@ test('what is taken back or noted after a turn leaves it ended', () => {
       count: 0,
       kept: [],
     },
-    ...{ kept_more: 0, error: null, undone: false },
+    ...{ kept_more: 0, error: null, undone: false, thinned: null },
   };
   const note = { kind: 'notice' as const, code: 'mode/changed', facts: {}, level: 'info' as const };
   expect(turnIsOver([])).toBe(false);

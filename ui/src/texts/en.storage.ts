@@ -20,6 +20,15 @@ export const storage = {
   thinning: 'Thinning…',
   done: (n: number, size: string) =>
     n === 1 ? `1 turn was thinned, ${size} are free.` : `${n} turns were thinned, ${size} are free.`,
+  both: (done: string, left: string) => `${done} ${left}`,
+  left: (n: number) =>
+    n === 1
+      ? '1 session is at work. What it keeps is left for the next time.'
+      : `${n} sessions are at work. What they keep is left for the next time.`,
+  busy: (n: number) =>
+    n === 1
+      ? 'Nothing was thinned, since 1 session is at work. Try again when it is done.'
+      : `Nothing was thinned, since ${n} sessions are at work. Try again when they are done.`,
   nothing: 'Nothing has to go: it all fits, or is younger than 30 days.',
   gone: (day: string) => `Undo no longer possible: thinned on ${day}`,
 };

@@ -20,6 +20,9 @@ export const storage: typeof en = {
   now: '立即清理',
   thinning: '正在清理…',
   done: (n, size) => `已清理 ${n} 个轮次，释放 ${size}。`,
+  both: (done, left) => `${done}${left}`,
+  left: (n) => `有 ${n} 个会话正在工作，它们保留的内容留到下次清理。`,
+  busy: (n) => `有 ${n} 个会话正在工作，没有清理任何内容。请在工作结束后重试。`,
   nothing: '无需清理：内容没有超过上限，或都在 30 天以内。',
   gone: (day) => `已不能撤销：内容于 ${day} 清理`,
 };

@@ -227,6 +227,7 @@ impl Fold {
             // Its end follows, whichever it is.
             Fact::RevisionCalledOff(_) => {}
             Fact::RevisionRestored(e) => self.restored(e, event, out),
+            Fact::RevisionThinned(e) => self.thinned(e, event, out),
             Fact::PlanReplaced(e) => self.push(Patch::Plan { plan: words::plan(&e.plan) }, out),
             // Closed and opened again and again while it waited: said once.
             Fact::RecoveryAdopted(_) if self.newest_is("recovery/adopted") => {}
@@ -263,7 +264,6 @@ impl Fold {
             | Fact::SecretPrinted(_)
             | Fact::GrantGiven(_)
             | Fact::GrantRevoked(_)
-            | Fact::RevisionThinned(_)
             | Fact::LateIgnored(_) => {}
         }
     }

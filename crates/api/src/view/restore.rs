@@ -5,7 +5,7 @@ use crate::undo;
 use crate::wire::undo::{KeptFile, UndoOf, UndoView, UndoneFile};
 use crate::wire::view::{EntryBody, Patch};
 use domain::call::Entry;
-use domain::event::{Changed, Event, KeptBack, RevisionRestored, RevisionRestoring};
+use domain::event::{Changed, Event, KeptBack, RevisionRestored, RevisionRestoring, RevisionThinned};
 use engine::Hold;
 use engine::decide::CALLED_OFF;
 
@@ -54,6 +54,7 @@ impl Fold {
             kept_more: e.kept_more + e.kept.len().saturating_sub(LISTED) as u64,
             error: None,
             undone: false,
+            thinned: None,
         };
         self.put(event, undo.id.clone(), EntryBody::Undo { undo }, out);
     }
@@ -101,6 +102,18 @@ impl Fold {
         {
             let undo = UndoView { held: hold.is_some(), ..undo };
             self.put_at(time, open, EntryBody::Undo { undo }, out);
+        }
+    }
+
+    /// What earlier returns would need to be taken back was let go.
+    pub(super) fn thinned(&mut self, e: &RevisionThinned, event: &Event, out: &mut Vec<Patch>) {
+        for key in e.restores.iter().map(ToString::to_string) {
+            if let Some((time, EntryBody::Undo { undo })) =
+                self.shown.entry(&key).map(|entry| (entry.time, entry.body.clone()))
+            {
+                let undo = UndoView { thinned: Some(event.envelope.time), ..undo };
+                self.put_at(time, key, EntryBody::Undo { undo }, out);
+            }
         }
     }
 

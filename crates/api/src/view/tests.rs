@@ -1,6 +1,7 @@
 //! Scripted event sequences, folded: what a client sees, in one line an entry.
 
 mod added;
+mod returned;
 mod stopped;
 
 use super::*;

@@ -4,7 +4,7 @@
 //! as opaque ids. Commands that append say the sequence number they were recorded at and are idempotent by `command`.
 
 use super::permission::{Permissions, RuleAbout, RuleWord, Tried, WhatIf};
-use super::storage::{ErasePreview, EraseWhy, ErasedView, StorageView};
+use super::storage::{ErasePreview, EraseWhy, ErasedView, StorageView, ThinnedView};
 use super::store::{
     AppInfo, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings,
 };
@@ -254,7 +254,7 @@ pub enum Command {
         /// In gigabytes.
         gigabytes: u32,
     },
-    /// Let go of old contents now, by the rule. Reply: `storage`.
+    /// Let go of old contents now, by the rule. Reply: `thinned`.
     ThinNow,
     /// Providers and their models. Reply: `providers`.
     Providers,
@@ -343,6 +343,8 @@ pub enum Reply {
     Erased(ErasedView),
     /// What is kept for undo.
     Storage(StorageView),
+    /// What "Thin now" did.
+    Thinned(ThinnedView),
     /// Providers.
     Providers(Vec<Provider>),
     /// Settings.

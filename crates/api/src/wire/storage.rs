@@ -63,6 +63,23 @@ pub struct ErasedView {
     pub unfinished: bool,
 }
 
+/// What "Thin now" did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ThinnedView {
+    /// Turns and returns whose contents went.
+    #[ts(type = "number")]
+    pub turns: u64,
+    /// Their bytes.
+    #[ts(type = "number")]
+    pub bytes: u64,
+    /// Sessions that are at work, where more would have gone if they weren't.
+    #[ts(type = "number")]
+    pub left: u64,
+    /// What is kept now.
+    pub kept: StorageView,
+}
+
 /// What is kept for undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]

@@ -116,6 +116,9 @@ pub struct UndoView {
     pub error: Option<String>,
     /// Was it taken back itself?
     pub undone: bool,
+    /// Since when it can't be taken back any more, UTC ms, because what stood there was let go; null where it can.
+    #[ts(type = "number | null")]
+    pub thinned: Option<u64>,
 }
 
 /// A file that a return changed.

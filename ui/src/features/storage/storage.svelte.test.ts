@@ -10,13 +10,17 @@ import StoragePage from './StoragePage.svelte';
 
 const GB = 1024 ** 3;
 
-function keeping(value: StorageView) {
+function keeping(value: StorageView, thinned = { turns: 3, left: 0 }) {
   const asked: string[] = [];
   const backend: Backend = {
     call(command) {
       asked.push(command.name === 'set_undo_limit' ? `limit ${command.args.gigabytes}` : command.name);
       if (command.name === 'set_undo_limit') value = { ...value, limit_gigabytes: command.args.gigabytes };
-      if (command.name === 'thin_now') value = { ...value, bytes: GB, thinned: value.thinned + 3 };
+      if (command.name === 'thin_now') {
+        const bytes = thinned.turns > 0 ? value.bytes - GB : 0;
+        value = { ...value, bytes: value.bytes - bytes, thinned: value.thinned + thinned.turns };
+        return Promise.resolve({ kind: 'thinned', value: { ...thinned, bytes, kept: value } });
+      }
       return Promise.resolve({ kind: 'storage', value });
     },
     subscribe: () => () => {},
@@ -41,6 +45,30 @@ it('sets the limit, thins now, and says what went', async () => {
   expect(asked).toEqual(['storage', 'limit 1', 'thin_now']);
   expect(await screen.findByText('3 turns were thinned, 2 GB are free.')).toBeVisible();
   expect(screen.getByText('5 older turns can’t be undone any more')).toBeVisible();
+});
+
+it('says what was left because sessions are at work, and never that nothing had to go then', async () => {
+  const kept = { bytes: 3 * GB, limit_gigabytes: 1, since: null, thinned: 0 };
+  const table: [{ turns: number; left: number }, string][] = [
+    [{ turns: 0, left: 0 }, en.storage.nothing],
+    [
+      { turns: 0, left: 2 },
+      'Nothing was thinned, since 2 sessions are at work. Try again when they are done.',
+    ],
+    [
+      { turns: 1, left: 1 },
+      '1 turn was thinned, 2 GB are free. 1 session is at work. What it keeps is left for the next time.',
+    ],
+  ];
+  for (const [thinned, words] of table) {
+    const { storage } = keeping(kept, thinned);
+    const { unmount } = render(StoragePage, { t: en, storage });
+    const thin = await screen.findByRole('button', { name: en.storage.now });
+    await waitFor(() => expect(thin).toBeEnabled());
+    await userEvent.click(thin);
+    expect(await screen.findByText(words)).toBeVisible();
+    unmount();
+  }
 });
 
 it('says what goes on, takes no other click meanwhile, and what went is not said of a new limit', async () => {

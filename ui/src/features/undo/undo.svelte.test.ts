@@ -25,6 +25,7 @@ const done: UndoView = {
   error: null,
   held: false,
   undone: false,
+  thinned: null,
 };
 const none = { files: [], count: 0, kept: [] };
 
@@ -59,6 +60,7 @@ test('an entry is told in each of its states', () => {
     [{ of: { kind: 'undo', undo: 'x' } }, 'Brought back what was undone', 'Undo'],
     [{ of: { kind: 'session' } }, 'Undid the whole session', 'Redo'],
     [none, 'no file changed', null],
+    [{ thinned: new Date(2026, 9, 14).getTime() }, 'Undo no longer possible: thinned on 14 Oct', null],
   ];
   for (const [part, words, button] of table) {
     const { unmount } = render(UndoEntry, {

@@ -183,7 +183,7 @@ export class FakeBackend implements Backend {
       case 'storage':
       case 'set_undo_limit':
       case 'thin_now':
-        return { kind: 'storage', value: answerStorage(world.storage, command) };
+        return answerStorage(world.storage, command);
       case 'preview_erase':
       case 'erase': {
         const { session } = command.args;

@@ -195,6 +195,7 @@ export class FakeFolder {
       error: null,
       held: false,
       undone: false,
+      thinned: null,
     };
     return { id, of, files, kept, ...rest };
   }

@@ -44,7 +44,16 @@ async function takeBack(
     stage.push({ kind: 'entry', entry: { key: undo.id, time, body: { kind: 'undo', undo } } });
   // The entry comes after the answer, as the engine's does.
   await Promise.resolve();
-  const empty = { files: [], count: 0, kept: [], kept_more: 0, error: null, held: false, undone: false };
+  const empty = {
+    files: [],
+    count: 0,
+    kept: [],
+    kept_more: 0,
+    error: null,
+    held: false,
+    undone: false,
+    thinned: null,
+  };
   put({ id, of, state: 'working', ...empty });
   await stage.pause(500);
   const done = stage.files.undo(id, of, paths, overwrite);

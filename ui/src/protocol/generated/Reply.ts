@@ -11,6 +11,7 @@ import type { SessionSummary } from "./SessionSummary";
 import type { SessionView } from "./SessionView";
 import type { Settings } from "./Settings";
 import type { StorageView } from "./StorageView";
+import type { ThinnedView } from "./ThinnedView";
 import type { ThreeWay } from "./ThreeWay";
 import type { UndoPreview } from "./UndoPreview";
 import type { WhatIf } from "./WhatIf";
@@ -30,4 +31,4 @@ message: string,
 /**
  * Where.
  */
-seq: number, } } | { "kind": "changes", "value": Changes } | { "kind": "undo_preview", "value": UndoPreview } | { "kind": "three_way", "value": ThreeWay } | { "kind": "permissions", "value": Permissions } | { "kind": "what_if", "value": WhatIf } | { "kind": "diff", "value": FileDiff } | { "kind": "erase_preview", "value": ErasePreview } | { "kind": "erased", "value": ErasedView } | { "kind": "storage", "value": StorageView } | { "kind": "providers", "value": Array<Provider> } | { "kind": "settings", "value": Settings };
+seq: number, } } | { "kind": "changes", "value": Changes } | { "kind": "undo_preview", "value": UndoPreview } | { "kind": "three_way", "value": ThreeWay } | { "kind": "permissions", "value": Permissions } | { "kind": "what_if", "value": WhatIf } | { "kind": "diff", "value": FileDiff } | { "kind": "erase_preview", "value": ErasePreview } | { "kind": "erased", "value": ErasedView } | { "kind": "storage", "value": StorageView } | { "kind": "thinned", "value": ThinnedView } | { "kind": "providers", "value": Array<Provider> } | { "kind": "settings", "value": Settings };

@@ -46,4 +46,8 @@ error: string | null,
 /**
  * Was it taken back itself?
  */
-undone: boolean, };
+undone: boolean, 
+/**
+ * Since when it can't be taken back any more, UTC ms, because what stood there was let go; null where it can.
+ */
+thinned: number | null, };
