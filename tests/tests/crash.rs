@@ -25,6 +25,9 @@ fn killed(scenario: &Scenario, n: u64, point: Point) -> bool {
         return false;
     }
     session = session.or_else(|| begun(&rig));
+    if let Some(session) = &session {
+        intended(&rig, session, &at);
+    }
     let (ended, epoch) = alone(async {
         let process = rig.start(DieAt::never());
         let ended = scenario.play(&rig, &process, &mut session).await;
@@ -45,6 +48,23 @@ fn killed(scenario: &Scenario, n: u64, point: Point) -> bool {
     scenario.holds(&rig, told, &at);
     again(scenario, &rig, &session, &at);
     true
+}
+
+/// Whatever ran has its start on the disk, and before that the answer that asked for it.
+#[track_caller]
+fn intended(rig: &Rig, session: &SessionId, at: &str) {
+    let (mut asked, mut started) = (Vec::new(), 0);
+    for event in rig.events(session) {
+        match event.fact {
+            Some(Fact::AssistantAccepted(_)) => asked.push(event.envelope.seq),
+            Some(Fact::ToolStart(_)) => {
+                assert!(!asked.is_empty(), "a call began before its answer was recorded, {at}");
+                started += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(rig.world.commands().len() <= started, "something ran whose start isn't recorded, {at}");
 }
 
 /// A create whose answer was lost is found in the store.
@@ -100,4 +120,5 @@ crashes! {
     a_plan_and_a_question = "a plan and a question";
     calls_that_cannot_be = "calls that can't be";
     a_queue_of_messages = "a queue of messages";
+    another_model = "another model goes on";
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test ends where its ground is missing")]
 
 mod added;
+mod anywhere;
 mod attached;
 mod attacks;
 mod attacks_injection;

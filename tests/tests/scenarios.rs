@@ -1,8 +1,8 @@
-//! The ten scenarios, each a script, a way to answer, and what must be true in the end. They are run whole, and
+//! The scenarios, each a script, a way to answer, and what must be true in the end. They are run whole, and
 //! again killed at every append.
 
 use domain::call::Mode;
-use domain::event::Target;
+use domain::event::{ModelChoice, Target};
 use domain::ids::SessionId;
 use engine::Command;
 use tests::driver::{Ended, drive};
@@ -115,6 +115,17 @@ pub(crate) fn all() -> Vec<Scenario> {
                 {"say":[{"text":"I see."}]}]}"#,
         ),
         Scenario {
+            mode: Mode::Auto,
+            commands: &["note once"],
+            ..scenario(
+                "another model goes on",
+                r#"{"answers":[
+                    {"when":{"model":"script"},"repeat":true,"error":{"class":"billing"}},
+                    {"say":[{"call":{"name":"run_command","arguments":{"command":"note once"}}}]},
+                    {"say":[{"text":"Done."}]}]}"#,
+            )
+        },
+        Scenario {
             says: &[
                 ("First.", Target::NextStep),
                 ("Second.", Target::NextTurn),
@@ -133,6 +144,7 @@ impl Scenario {
     pub(crate) fn rig(&self) -> Rig {
         let mut rig = Rig::new(self.script);
         rig.mode = self.mode;
+        rig.instead = vec![ModelChoice { provider: "scripted".into(), model: "second".into() }];
         rig
     }
 

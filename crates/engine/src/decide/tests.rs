@@ -2,6 +2,7 @@
 //!
 //! The **bench** holds a state and what deciding may look up; its answers are the types of the events, in order.
 
+mod ends;
 mod quiet;
 mod revoked;
 
@@ -70,6 +71,8 @@ struct Bench {
     attended: bool,
     slot: bool,
     known: Known,
+    /// Reasons of the turns that ended.
+    ends: Vec<String>,
 }
 
 impl Bench {
@@ -84,6 +87,7 @@ impl Bench {
             attended: true,
             slot: true,
             known: Known::default(),
+            ends: Vec::new(),
         };
         let model = Some(ModelChoice { provider: "scripted".into(), model: "script".into() });
         let folder = FolderId::from_bits(1);
@@ -117,6 +121,10 @@ impl Bench {
                 panic!("{}: {violation}", kind.name);
             }
             kinds.push(kind.name);
+            if let Fact::TurnEnd(end) = &draft.fact {
+                let reason = serde_json::to_value(&end.end).expect("it serialises")["reason"].clone();
+                self.ends.extend(reason.as_str().map(str::to_owned));
+            }
             let envelope = Recorded {
                 session: SessionId::from_bits(1),
                 pos: 0,

@@ -45,6 +45,8 @@ const RECORDED: usize = 10_000;
 /// A request as the player reads it.
 #[derive(Debug, Deserialize)]
 struct Heard {
+    #[serde(default)]
+    model: String,
     messages: Vec<Value>,
 }
 
@@ -209,6 +211,7 @@ impl Heard {
         contains.is_none_or(|part| self.newest_texts().iter().any(|text| text.contains(part.as_str())))
             && when.results.is_none_or(|wanted| self.newest().any(|m| m["role"] == "results") == wanted)
             && when.answers.is_none_or(|wanted| self.answers() == wanted)
+            && when.model.as_ref().is_none_or(|wanted| self.model == *wanted)
     }
 }
 

@@ -76,6 +76,9 @@ pub struct When {
     /// How many answers the request's history holds.
     #[serde(default)]
     pub answers: Option<usize>,
+    /// The model that is asked.
+    #[serde(default)]
+    pub model: Option<String>,
 }
 
 /// One piece: exactly one of `text`, `reasoning` and `call`.
