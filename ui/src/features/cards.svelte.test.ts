@@ -194,7 +194,7 @@ test('a refused call says why in its line and in full beneath it, and what took 
 test('the end of the tour offers the own folder and once more', async () => {
   const onown = vi.fn();
   const onagain = vi.fn();
-  render(TourEnd, { t: en, onown, onagain });
+  render(TourEnd, { t: en, whole: true, onown, onagain });
   await userEvent.click(screen.getByRole('button', { name: 'Use it on your own folder' }));
   await userEvent.click(screen.getByRole('button', { name: 'Start over' }));
   expect([onown, onagain].map((asked) => asked.mock.calls.length)).toEqual([1, 1]);

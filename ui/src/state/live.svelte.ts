@@ -140,6 +140,10 @@ export class LiveSession {
     return this.#tell({ name: 'remove_folder', args: { session: this.id, folder } });
   }
 
+  rename(title: string): Promise<boolean> {
+    return this.#tell({ name: 'rename', args: { session: this.id, title } });
+  }
+
   setModel(model: ModelChoice): Promise<boolean> {
     return this.#tell({ name: 'set_model', args: { session: this.id, model } });
   }

@@ -67,8 +67,17 @@ export function toldBeside(cells: readonly Told[], index: number): boolean {
 
 /** Did the last turn end, whatever was taken back or noted after it? */
 export function turnIsOver(cells: readonly Told[]): boolean {
-  const last = cells.findLast(({ body }) => body.kind !== 'undo' && body.kind !== 'notice');
-  return last?.body.kind === 'turn_end';
+  return lastSaid(cells)?.kind === 'turn_end';
+}
+
+/** Did it end because all was done? */
+export function endedWell(cells: readonly Told[]): boolean {
+  const body = lastSaid(cells);
+  return body?.kind === 'turn_end' && body.end === 'completed';
+}
+
+function lastSaid(cells: readonly Told[]): Told['body'] | undefined {
+  return cells.findLast(({ body }) => body.kind !== 'undo' && body.kind !== 'notice')?.body;
 }
 
 /** What was decided about all of these calls alike; null where it wasn't, or not alike. */

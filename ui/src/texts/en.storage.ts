@@ -15,6 +15,7 @@ export const storage = {
     'Daybook looks once a day, while nothing runs.',
   ],
   limit: 'Limit',
+  bytes: 'bytes',
   size: (n: string, unit: string) => `${n} ${unit}`,
   now: 'Thin now',
   thinning: 'Thinning…',

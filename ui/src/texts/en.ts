@@ -100,6 +100,8 @@ export const en = {
   },
   session: {
     conversation: 'Conversation',
+    rename: 'Rename…',
+    renameLabel: 'Name of this session',
     details: 'Session details',
     showDetails: 'Show plan and changes',
     hideDetails: 'Hide plan and changes',
@@ -141,6 +143,7 @@ export const en = {
     begin: 'Begin the tour',
     prompt: 'Show me how this works.',
     end: 'That was the tour',
+    broken: 'The tour was stopped',
     endText: 'The same works with a folder of yours and a model you choose.',
     own: 'Use it on your own folder',
     again: 'Start over',

@@ -65,7 +65,7 @@ export function count(n: number, t: Texts): string {
 
 /** An amount of data, rounded: 4 KB, 12 MB, 3.2 GB. */
 export function bytes(n: number, t: Texts): string {
-  const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];
+  const units = [t.storage.bytes, 'KB', 'MB', 'GB', 'TB'];
   const at = n < 1024 ? 0 : Math.min(units.length - 1, Math.floor(Math.log(n) / Math.log(1024)));
   const value = n / 1024 ** at;
   const shown = new Intl.NumberFormat(t.lang, { maximumFractionDigits: value < 10 && at > 1 ? 1 : 0 });

@@ -16,6 +16,7 @@ export const storage: typeof en = {
     'Daybook 每天在空闲时检查一次。',
   ],
   limit: '上限',
+  bytes: '字节',
   size: (n, unit) => `${n} ${unit}`,
   now: '立即清理',
   thinning: '正在清理…',

@@ -99,6 +99,8 @@ export const zh: Texts = {
   },
   session: {
     conversation: '对话',
+    rename: '重命名…',
+    renameLabel: '这个会话的名称',
     details: '会话详情',
     showDetails: '显示计划与改动',
     hideDetails: '隐藏计划与改动',
@@ -137,6 +139,7 @@ export const zh: Texts = {
     begin: '开始演示',
     prompt: '演示一下你是怎么工作的。',
     end: '演示到此结束',
+    broken: '演示已停止',
     endText: '换成你自己的文件夹，再选一个模型，就能这样工作。',
     own: '用在自己的文件夹上',
     again: '再看一遍',
