@@ -13,6 +13,7 @@ mod erase;
 mod facts;
 mod folders;
 mod grants;
+mod models;
 mod parts;
 mod pipeline;
 mod play;

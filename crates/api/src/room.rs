@@ -124,6 +124,9 @@ impl Room {
             Command::SetModel { session, model } => {
                 self.order(&session, Order::SetModel(to_choice(model))).await
             }
+            Command::SetEffort { session, effort } => {
+                self.order(&session, Order::SetEffort(effort.map(Into::into))).await
+            }
             Command::Rename { session, title } => self.order(&session, Order::Rename(title)).await,
             Command::Changes { session } => self.changes(&session).await,
             Command::Diff { session, path, turn } => self.diff(&session, path, turn).await,

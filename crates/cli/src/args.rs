@@ -162,6 +162,9 @@ pub(crate) struct Exec {
     /// Where the provider is.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// How much the model is asked to think, where it can be asked.
+    #[arg(long, value_enum)]
+    pub(crate) effort: Option<Effort>,
     /// What may be done without asking.
     #[arg(long, value_enum)]
     pub(crate) mode: Option<Mode>,
@@ -179,6 +182,29 @@ pub(crate) struct Exec {
     pub(crate) script: Option<PathBuf>,
     /// What to do.
     pub(crate) task: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Effort {
+    /// Little.
+    Low,
+    /// As its maker means it.
+    Medium,
+    /// Much.
+    High,
+    /// As much as it can.
+    Max,
+}
+
+impl From<Effort> for api::wire::store::Effort {
+    fn from(effort: Effort) -> Self {
+        match effort {
+            Effort::Low => Self::Low,
+            Effort::Medium => Self::Medium,
+            Effort::High => Self::High,
+            Effort::Max => Self::Max,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

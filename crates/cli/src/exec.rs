@@ -6,7 +6,7 @@ use crate::follow::Follow;
 use crate::output;
 use crate::way::{Own, Way};
 use api::wire::command::{Command, Intent, Mode, Reply};
-use api::wire::store::{ModelChoice, Provider, ProviderDraft};
+use api::wire::store::{Effort, ModelChoice, Provider, ProviderDraft};
 use api::wire::view::{Activity, ApprovalState, Entry, EntryBody};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -106,6 +106,7 @@ async fn continued(
     if let Some(mode) = task.mode.map(Mode::from).filter(|mode| *mode != view.mode) {
         way.call(Command::SetMode { session: session.clone(), mode }).await?;
     }
+    set_effort(way, &session, task).await?;
     if let Some(model) = model.filter(|model| Some(model) != view.model.as_ref()) {
         way.call(Command::SetModel { session: session.clone(), model }).await?;
     }
@@ -122,9 +123,17 @@ async fn created(way: &Way, task: &Exec, model: Option<ModelChoice>) -> Result<S
     let folder = way.open_folder(task.folder.as_deref().unwrap_or(Path::new("."))).await?;
     let mode = task.mode.map_or(Mode::Ask, Mode::from);
     match way.call(Command::CreateSession { folder: folder.id, mode, model }).await? {
-        Reply::Created { session } => Ok(session),
+        Reply::Created { session } => {
+            set_effort(way, &session, task).await?;
+            Ok(session)
+        }
         other => Err(Failure::internal(format!("expected a session, got {other:?}"))),
     }
+}
+
+async fn set_effort(way: &Way, session: &str, task: &Exec) -> Result<(), Failure> {
+    let Some(effort) = task.effort.map(Effort::from) else { return Ok(()) };
+    way.call(Command::SetEffort { session: session.to_owned(), effort: Some(effort) }).await.map(drop)
 }
 
 /// The model that was asked for; `None` leaves it to the session or the settings.
@@ -173,9 +182,11 @@ async fn save_dialect(
 ) -> Result<(), Failure> {
     let models = vec![model.unwrap_or_else(|| "default".to_owned())];
     let (id, name, dialect) = (Some(dialect.to_owned()), dialect.to_owned(), dialect.to_owned());
-    way.call(Command::SaveProvider { provider: ProviderDraft { id, name, dialect, base_url, models } })
-        .await
-        .map(drop)
+    way.call(Command::SaveProvider {
+        provider: ProviderDraft { id, name, dialect, base_url, models, context_tokens: None },
+    })
+    .await
+    .map(drop)
 }
 
 /// The first model the provider offers when it is asked; else the first one suggested for it.

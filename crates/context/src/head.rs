@@ -56,7 +56,7 @@ pub fn builtin(fragments: &Fragments) -> Vec<Registration> {
 pub fn head(fragments: &Fragments, tools: Vec<ToolSpec>) -> Head {
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let texts: Vec<String> = fragments.chosen(&names).into_iter().map(|fragment| fragment.text).collect();
-    Head { system: texts.join("\n\n"), tools }
+    Head { system: texts.join("\n\n"), tools, answer: None }
 }
 
 /// Estimated tokens of a head.

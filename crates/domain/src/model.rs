@@ -50,6 +50,13 @@ pub struct Abilities {
 }
 
 impl Abilities {
+    /// The wished effort as far as the model can be asked for it: a lower one where it goes no higher.
+    #[must_use]
+    pub fn effort(&self, wished: Option<Effort>) -> Option<Effort> {
+        let wished = wished?;
+        self.efforts.iter().rev().find(|effort| **effort <= wished).or(self.efforts.first()).copied()
+    }
+
     /// Nothing beside words and calls?
     #[must_use]
     pub fn is_plain(&self) -> bool {
@@ -89,6 +96,17 @@ pub struct Head {
     pub system: String,
     /// Tools sorted by name.
     pub tools: Vec<ToolSpec>,
+    /// The value the answer must be, where it isn't to be words.
+    pub answer: Option<AnswerShape>,
+}
+
+/// A value that is asked for instead of words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerShape {
+    /// What it is, `^[a-zA-Z0-9_-]{1,64}$`.
+    pub name: String,
+    /// JSON Schema of it, an object schema.
+    pub schema: Value,
 }
 
 /// One entry of the history the model sees, three kinds only.

@@ -53,7 +53,7 @@ impl Models for Ways {
                 dialect: scripted::NAME.to_owned(),
                 model: choice.model.clone(),
                 context_tokens: None,
-                max_output_tokens: presets::DEFAULT_MAX_OUTPUT_TOKENS,
+                max_output_tokens: providers::capabilities::DEFAULT_MAX_OUTPUT_TOKENS,
                 parallel_calls: true,
                 calls_as_text: false,
                 abilities: Default::default(),
@@ -62,7 +62,7 @@ impl Models for Ways {
         }
         let connection = self.services.connection(&choice.provider, None).ok()?;
         let window = self.services.window(&choice.provider, &choice.model);
-        Some(presets::capabilities(&connection, &choice.model, window))
+        Some(providers::capabilities(&connection, &choice.model, window))
     }
 
     fn instead(&self) -> Vec<ModelChoice> {

@@ -8,7 +8,7 @@ use crate::settings::set;
 use crate::vault::{KeyState, Vault};
 use api::error;
 use api::wire::ApiError;
-use api::wire::store::{ModelChoice, Provider, ProviderCheck, ProviderDraft};
+use api::wire::store::{Effort, ModelChoice, Provider, ProviderCheck, ProviderDraft};
 use providers::http::ListedModel;
 use providers::{Connection, ConnectionError, Preset, Proxy, presets};
 use secrecy::SecretString;
@@ -20,6 +20,8 @@ use store::StoreHandle;
 const NAME: &str = "providers";
 /// Most added services.
 const MOST: usize = 100;
+/// Windows a model can be said to have, in tokens: less holds no head, more is a slip of the hand.
+const WINDOWS: std::ops::RangeInclusive<u64> = 4_096..=100_000_000;
 
 /// A service the person added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +31,9 @@ struct Own {
     dialect: String,
     base_url: String,
     models: Vec<String>,
+    /// Input plus output tokens of its models, as the person said.
+    #[serde(default)]
+    context_tokens: Option<u64>,
 }
 
 /// What this run found out about a service.
@@ -115,6 +120,7 @@ impl Services {
         let found =
             self.found.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned().unwrap_or_default();
         let listed: Vec<String> = found.models.into_iter().map(|model| model.name).collect();
+        let models = if listed.is_empty() { models } else { listed };
         let key = match self.vault.state(id) {
             KeyState::Stored => "stored",
             KeyState::Locked => "locked",
@@ -129,9 +135,20 @@ impl Services {
             base_url: base_url.to_owned(),
             key: key.to_owned(),
             custom,
-            models: if listed.is_empty() { models } else { listed },
+            efforts: self.efforts(id, &models),
+            context_tokens: self.own(id).and_then(|own| own.context_tokens),
+            models,
             check: found.check,
         }
+    }
+
+    /// How much its models can be asked to think, for those that can.
+    fn efforts(&self, id: &str, models: &[String]) -> BTreeMap<String, Vec<Effort>> {
+        let Ok(connection) = self.connection(id, None) else { return BTreeMap::new() };
+        let of = |model: &String| providers::capabilities(&connection, model, None).abilities.efforts;
+        let known = models.iter().map(|model| (model.clone(), of(model)));
+        let asked = known.filter(|(_, efforts)| !efforts.is_empty());
+        asked.map(|(model, efforts)| (model, efforts.into_iter().map(Into::into).collect())).collect()
     }
 
     /// Adds or changes a service.
@@ -159,12 +176,16 @@ impl Services {
         if models.is_empty() {
             return Err(unfit("it has no model"));
         }
+        if draft.context_tokens.is_some_and(|tokens| !WINDOWS.contains(&tokens)) {
+            return Err(unfit("its models can't take so many tokens"));
+        }
         let service = Own {
             id: id.clone(),
             name,
             dialect: draft.dialect,
             base_url: draft.base_url.trim().to_owned(),
             models,
+            context_tokens: draft.context_tokens,
         };
         match own.iter().position(|own| own.id == id) {
             Some(at) => own[at] = service,
@@ -209,8 +230,11 @@ impl Services {
         Preset::of(id).is_some() || self.own(id).is_some() || self.addresses.contains_key(id)
     }
 
-    /// A model's window in tokens, where its service told it in this run.
+    /// A model's window in tokens, as the person said, else where its service told it in this run.
     pub(crate) fn window(&self, id: &str, model: &str) -> Option<u64> {
+        if let Some(tokens) = self.own(id).and_then(|own| own.context_tokens) {
+            return Some(tokens);
+        }
         let all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(id)?.models.iter().find(|listed| listed.name == model)?.context_tokens
     }

@@ -12,8 +12,8 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use domain::model::{Head, Message, ModelDelta, ToolSpec};
-use providers::presets::{capabilities, connect, key_variable};
-use providers::{Body, Http, Markers, Proxy, Request, Sink, Timers, dialect_of};
+use providers::presets::{connect, key_variable};
+use providers::{Body, Http, Markers, Proxy, Request, Sink, Timers, capabilities, dialect_of};
 use tokio_util::sync::CancellationToken;
 
 struct Print;
@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         description: "Get the current weather in a city.".into(),
         schema: serde_json::json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}),
     };
-    let head = Head { system: "You are a helpful assistant.".into(), tools: vec![weather] };
+    let head = Head { system: "You are a helpful assistant.".into(), tools: vec![weather], answer: None };
     let head = Bytes::from(dialect.head(&snapshot, &head));
     let segment = Bytes::from(dialect.segment(&[Message::User(question.clone())]));
     let body = Body::assemble(&*dialect, &head, &[segment], &Markers { head: true, segments: vec![0] });

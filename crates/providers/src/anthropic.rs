@@ -6,12 +6,13 @@
 
 mod fold;
 
-use domain::model::{Block, CallResult, Head, Message, ModelSnapshot};
-use serde_json::{Value, json};
+use domain::model::{Block, CallResult, Effort, Head, Message, ModelSnapshot};
+use serde_json::{Map, Value, json};
 
 use crate::dialect::{Dialect, Wire};
 use crate::fold::Fold;
 use crate::json::{Side, arguments_object, quoted, safe_id, safe_name, sides};
+use crate::structured;
 
 pub use fold::AnthropicFold;
 
@@ -50,14 +51,19 @@ impl Dialect for Anthropic {
             quoted(&model.model),
             model.max_output_tokens
         );
-        if !head.tools.is_empty() {
-            let tools: Vec<Value> = head
-                .tools
+        let config = output_config(model, head);
+        if !config.is_empty() {
+            out.push_str(&format!(r#","output_config":{}"#, Value::from(config)));
+        }
+        let tools = structured::tools(model, head);
+        if !tools.is_empty() {
+            let choice = tool_choice(model, head);
+            let tools: Vec<Value> = tools
                 .iter()
                 .map(|tool| json!({"name": tool.name, "description": tool.description, "input_schema": tool.schema}))
                 .collect();
-            if !model.parallel_calls {
-                out.push_str(r#","tool_choice":{"type":"auto","disable_parallel_tool_use":true}"#);
+            if !choice.is_null() {
+                out.push_str(&format!(r#","tool_choice":{choice}"#));
             }
             out.push_str(&format!(r#","tools":{}"#, Value::from(tools)));
         }
@@ -132,6 +138,39 @@ impl Anthropic {
             )),
         }
     }
+}
+
+/// How much is thought, and what the answer must be.
+fn output_config(model: &ModelSnapshot, head: &Head) -> Map<String, Value> {
+    let mut config = Map::new();
+    if let Some(effort) = model.effort {
+        let word = match effort {
+            Effort::Low => "low",
+            Effort::Medium => "medium",
+            Effort::High => "high",
+            Effort::Max => "max",
+        };
+        config.insert("effort".into(), word.into());
+    }
+    if let Some(shape) = structured::native(model, head) {
+        config.insert("format".into(), json!({"type": "json_schema", "schema": shape.schema}));
+    }
+    config
+}
+
+/// `null` where the model may choose as it likes.
+fn tool_choice(model: &ModelSnapshot, head: &Head) -> Value {
+    let must = structured::by_tool(model, head).is_some();
+    let mut choice = match (must, head.tools.is_empty()) {
+        (true, true) => json!({"type": "tool", "name": structured::ANSWER_TOOL}),
+        (true, false) => json!({"type": "any"}),
+        (false, _) if model.parallel_calls => return Value::Null,
+        (false, _) => json!({"type": "auto"}),
+    };
+    if !model.parallel_calls {
+        choice["disable_parallel_tool_use"] = true.into();
+    }
+    choice
 }
 
 fn insert(bytes: &[u8], at: usize) -> Vec<u8> {

@@ -14,11 +14,15 @@ use crate::dialect::{Dialect, Wire};
 use crate::fold::Fold;
 use crate::json::{Side, arguments_object, quoted, safe_name, sides};
 use crate::quirks::{LimitField, Quirks, ReasoningEcho};
+use crate::structured;
 
 pub use fold::ChatFold;
 
 /// The dialect's name, also the tag of its opaque blocks.
 pub const NAME: &str = "openai-chat";
+
+/// What a call of another model carries to a provider that wants its own signature; documented by Google for this case.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// Chat Completions as one provider speaks it.
 #[derive(Debug, Clone)]
@@ -41,7 +45,7 @@ impl Dialect for Chat {
     }
 
     fn adapter_version(&self) -> u32 {
-        1
+        2
     }
 
     fn head(&self, model: &ModelSnapshot, head: &Head) -> Vec<u8> {
@@ -57,9 +61,15 @@ impl Dialect for Chat {
         if self.quirks.stream_options {
             out.push_str(r#","stream_options":{"include_usage":true}"#);
         }
-        if !head.tools.is_empty() {
-            let tools: Vec<Value> = head
-                .tools
+        if let Some(shape) = structured::native(model, head) {
+            let strict = structured::is_strict(&shape.schema);
+            let schema = json!({"name": shape.name, "schema": shape.schema, "strict": strict});
+            let format = json!({"type": "json_schema", "json_schema": schema});
+            out.push_str(&format!(r#","response_format":{format}"#));
+        }
+        let tools = structured::tools(model, head);
+        if !tools.is_empty() {
+            let tools: Vec<Value> = tools
                 .iter()
                 .map(|tool| {
                     json!({"type": "function", "function":
@@ -67,6 +77,14 @@ impl Dialect for Chat {
                 })
                 .collect();
             out.push_str(&format!(r#","tools":{}"#, Value::from(tools)));
+            if structured::by_tool(model, head).is_some() {
+                let function = json!({"name": structured::ANSWER_TOOL});
+                let choice = match head.tools.is_empty() {
+                    true => json!({"type": "function", "function": function}),
+                    false => "required".into(),
+                };
+                out.push_str(&format!(r#","tool_choice":{choice}"#));
+            }
             if self.quirks.parallel_tool_calls && !model.parallel_calls {
                 out.push_str(r#","parallel_tool_calls":false"#);
             }
@@ -78,11 +96,20 @@ impl Dialect for Chat {
     }
 
     fn segment(&self, messages: &[Message]) -> Vec<u8> {
+        let sides = sides(messages);
+        let spoke = |side: &Side<'_>| match side {
+            Side::User(run) => run.iter().any(|message| matches!(message, Message::User(_))),
+            Side::Assistant(_) => false,
+        };
+        let turn = sides.iter().rposition(spoke);
         let mut elements = Vec::new();
-        for side in sides(messages) {
+        for (at, side) in sides.iter().enumerate() {
             match side {
-                Side::User(run) => elements.extend(user_elements(&run)),
-                Side::Assistant(blocks) => elements.extend(self.assistant(blocks)),
+                Side::User(run) => elements.extend(user_elements(run)),
+                Side::Assistant(blocks) => {
+                    let current = turn.is_none_or(|turn| at > turn);
+                    elements.extend(self.assistant(blocks, current && self.quirks.signed_calls));
+                }
             }
         }
         elements.join(",").into_bytes()
@@ -104,17 +131,29 @@ impl Wire for Chat {
 }
 
 impl Chat {
-    fn assistant(&self, blocks: &[Block]) -> Option<String> {
+    /// `signed`: the first call must carry a signature.
+    fn assistant(&self, blocks: &[Block], signed: bool) -> Option<String> {
         let (mut texts, mut calls, mut reasoning) = (Vec::new(), Vec::new(), Map::new());
+        let mut extras = Vec::new();
         for block in blocks {
             match block {
                 Block::Text { text } => texts.push(text.as_str()),
-                Block::Reasoning { opaque, .. } => self.add_reasoning(opaque.as_ref(), &mut reasoning),
+                Block::Reasoning { opaque, .. } => {
+                    let own = opaque.as_ref().filter(|opaque| self.is_own(opaque));
+                    self.add_reasoning(own, &mut reasoning);
+                    extras.extend(own.and_then(|own| own["extras"].as_array()).into_iter().flatten());
+                }
                 Block::Call { provider_call_id, name, arguments } => calls.push(json!({
                     "id": provider_call_id, "type": "function",
                     "function": {"name": safe_name(name), "arguments": arguments_object(arguments)},
                 })),
             }
+        }
+        for (call, extra) in calls.iter_mut().zip(extras).filter(|(_, extra)| !extra.is_null()) {
+            call["extra_content"] = extra.clone();
+        }
+        if let Some(first) = calls.first_mut().filter(|call| signed && call["extra_content"].is_null()) {
+            first["extra_content"] = json!({"google": {"thought_signature": NO_SIGNATURE}});
         }
         if texts.is_empty() && calls.is_empty() {
             return None;
@@ -133,17 +172,19 @@ impl Chat {
         Some(Value::from(message).to_string())
     }
 
-    /// Adds what this very provider sent as its reasoning; a second block continues the first.
+    /// Did this very provider send it?
+    fn is_own(&self, opaque: &Value) -> bool {
+        opaque["dialect"] == NAME && opaque["provider"] == self.provider.as_str()
+    }
+
+    /// Adds what a provider sent as its reasoning; a second block continues the first.
     fn add_reasoning(&self, opaque: Option<&Value>, out: &mut Map<String, Value>) {
         let fields: &[&str] = match self.quirks.reasoning {
             ReasoningEcho::Never => return,
             ReasoningEcho::Content | ReasoningEcho::ContentOnEveryCall => &["reasoning_content"],
             ReasoningEcho::Details => &["reasoning", "reasoning_details"],
         };
-        let Some(opaque) = opaque.filter(|o| o["dialect"] == NAME && o["provider"] == self.provider.as_str())
-        else {
-            return;
-        };
+        let Some(opaque) = opaque else { return };
         for field in fields {
             match (opaque.get(field), out.get_mut(*field)) {
                 (None, _) => {}

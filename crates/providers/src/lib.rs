@@ -8,6 +8,7 @@
 //! [`Outcome`]: domain::model::Outcome
 
 pub mod anthropic;
+pub mod capabilities;
 pub mod chat;
 pub mod classify;
 pub mod connection;
@@ -20,10 +21,12 @@ pub mod responses;
 pub mod scripted;
 pub mod send;
 pub mod sse;
+pub mod structured;
 
 mod answer;
 mod json;
 
+pub use capabilities::capabilities;
 pub use connection::{Connection, ConnectionError, Proxy};
 pub use dialect::{Body, Dialect, Markers, UnknownDialect, dialect_of};
 pub use http::{Http, Timers};

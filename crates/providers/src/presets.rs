@@ -4,7 +4,6 @@
 //! the first run, the whole list comes from the provider itself. Invariant: names are stable, because they stand in
 //! logs and in `DAYBOOK_KEY_<NAME>`, and the quirks of a dialect follow from them.
 
-use domain::model::ModelSnapshot;
 use secrecy::SecretString;
 
 use crate::dialect::WIRES;
@@ -39,9 +38,6 @@ pub struct SuggestedModel {
     /// Output tokens to ask for.
     pub max_output_tokens: u64,
 }
-
-/// Output tokens asked for from a model nobody told us about.
-pub const DEFAULT_MAX_OUTPUT_TOKENS: u64 = 8192;
 
 const fn model(name: &'static str, context_tokens: u64, max_output_tokens: u64) -> SuggestedModel {
     SuggestedModel { name, context_tokens, max_output_tokens }
@@ -164,28 +160,6 @@ pub fn key_variable(provider: &str) -> String {
     format!("DAYBOOK_KEY_{name}")
 }
 
-/// The capabilities of a model on a connection, to be frozen in a step. What the provider lists as its window
-/// (`context_tokens`) wins over the preset's suggestion; the output asked for is never more than a quarter of a known
-/// window, since some servers refuse a request whose input and output don't fit together.
-#[must_use]
-pub fn capabilities(connection: &Connection, model: &str, context_tokens: Option<u64>) -> ModelSnapshot {
-    let preset = Preset::of(&connection.provider);
-    let known = preset.and_then(|preset| preset.models.iter().find(|known| known.name == model));
-    let window = context_tokens.or_else(|| known.map(|known| known.context_tokens));
-    let output = known.map_or(DEFAULT_MAX_OUTPUT_TOKENS, |known| known.max_output_tokens);
-    ModelSnapshot {
-        provider: connection.provider.clone(),
-        dialect: connection.dialect.clone(),
-        model: model.into(),
-        context_tokens: window,
-        max_output_tokens: window.map_or(output, |window| output.min((window / 4).max(1))),
-        parallel_calls: true,
-        calls_as_text: false,
-        abilities: Default::default(),
-        effort: None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,27 +176,5 @@ mod tests {
         assert_eq!(to("openai-chat", None), Err(ConnectionError::NoAddress("openai-chat".into())));
         assert_eq!(to("nobody", Some("http://a.b")), Err(ConnectionError::UnknownProvider("nobody".into())));
         assert_eq!(key_variable("anthropic-messages"), "DAYBOOK_KEY_ANTHROPIC_MESSAGES");
-    }
-
-    #[test]
-    fn r_mod_19_every_preset_gives_a_connection_and_capabilities() {
-        for preset in presets() {
-            let connection = preset.connect(None, None, Proxy::System).unwrap();
-            assert_eq!(connection.is_loopback(), preset.local, "{}", preset.name);
-            assert_eq!(Preset::of(preset.name), Some(preset));
-            for known in preset.models {
-                let snapshot = capabilities(&connection, known.name, None);
-                assert_eq!(snapshot.context_tokens, Some(known.context_tokens));
-                assert_eq!(snapshot.max_output_tokens, known.max_output_tokens, "{}", known.name);
-            }
-            let given = |window| {
-                let snapshot = capabilities(&connection, "somebody-else", window);
-                (snapshot.context_tokens, snapshot.max_output_tokens)
-            };
-            assert_eq!(given(None), (None, DEFAULT_MAX_OUTPUT_TOKENS));
-            assert_eq!(given(Some(4096)), (Some(4096), 1024));
-            assert_eq!(given(Some(1_000_000)), (Some(1_000_000), DEFAULT_MAX_OUTPUT_TOKENS));
-        }
-        assert_eq!(Preset::of("nobody"), None);
     }
 }

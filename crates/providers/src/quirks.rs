@@ -38,6 +38,10 @@ pub struct Quirks {
     pub parallel_tool_calls: bool,
     /// Does it take a `prompt_cache_key`, which leads requests with one beginning to one machine?
     pub cache_key: bool,
+    /// Does it hold an answer to a JSON Schema (`response_format`)?
+    pub schema: bool,
+    /// Does it refuse a call of the current turn that comes back without the signature it gave, or a stand-in for one?
+    pub signed_calls: bool,
 }
 
 impl Quirks {
@@ -48,19 +52,24 @@ impl Quirks {
         reasoning: ReasoningEcho::Never,
         parallel_tool_calls: false,
         cache_key: false,
+        schema: false,
+        signed_calls: false,
     };
 
     const OPENAI: Self = Self {
         limit: LimitField::MaxCompletionTokens,
         parallel_tool_calls: true,
         cache_key: true,
+        schema: true,
         ..Self::PLAIN
     };
     const DEEPSEEK: Self = Self { reasoning: ReasoningEcho::ContentOnEveryCall, ..Self::PLAIN };
     const CONTENT: Self = Self { reasoning: ReasoningEcho::Content, ..Self::PLAIN };
     const OPENROUTER: Self =
         Self { reasoning: ReasoningEcho::Details, parallel_tool_calls: true, ..Self::PLAIN };
-    const LLAMACPP: Self = Self { parallel_tool_calls: true, ..Self::PLAIN };
+    const LLAMACPP: Self = Self { parallel_tool_calls: true, schema: true, ..Self::PLAIN };
+    const GEMINI: Self = Self { signed_calls: true, ..Self::PLAIN };
+    const LOCAL: Self = Self { schema: true, ..Self::PLAIN };
 
     /// The quirks of a provider by its name: a preset's, or an own one that begins with a preset's, such as
     /// `deepseek-work`. Any other is [`Quirks::PLAIN`].
@@ -75,6 +84,8 @@ impl Quirks {
             "kimi" | "glm" => Self::CONTENT,
             "openrouter" => Self::OPENROUTER,
             "llamacpp" | "vllm" => Self::LLAMACPP,
+            "gemini" => Self::GEMINI,
+            "ollama" | "lmstudio" => Self::LOCAL,
             _ => Self::PLAIN,
         }
     }
@@ -93,7 +104,8 @@ mod tests {
             ("deepseek", Quirks::DEEPSEEK),
             ("deepseek-work", Quirks::DEEPSEEK),
             ("openrouter", Quirks::OPENROUTER),
-            ("ollama", Quirks::PLAIN),
+            ("ollama", Quirks::LOCAL),
+            ("gemini-work", Quirks::GEMINI),
             ("deepseeker", Quirks::PLAIN),
             ("", Quirks::PLAIN),
         ] {

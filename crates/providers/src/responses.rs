@@ -16,6 +16,7 @@ use crate::dialect::{Dialect, Wire};
 use crate::fold::Fold;
 use crate::json::{Side, arguments_object, bounded_id, quoted, safe_name, sides};
 use crate::quirks::Quirks;
+use crate::structured;
 
 pub use fold::ResponsesFold;
 
@@ -67,9 +68,14 @@ impl Dialect for Responses {
         if self.quirks.cache_key {
             out.push_str(&format!(r#","prompt_cache_key":"{}""#, cache_key(head)));
         }
-        if !head.tools.is_empty() {
-            let tools: Vec<Value> = head
-                .tools
+        if let Some(shape) = structured::native(model, head) {
+            let format = json!({"type": "json_schema", "name": shape.name, "schema": shape.schema,
+                "strict": structured::is_strict(&shape.schema)});
+            out.push_str(&format!(r#","text":{{"format":{format}}}"#));
+        }
+        let tools = structured::tools(model, head);
+        if !tools.is_empty() {
+            let tools: Vec<Value> = tools
                 .iter()
                 .map(|tool| {
                     // Without `strict: false` schemas are rewritten, and optional arguments become demanded ones.
@@ -78,6 +84,13 @@ impl Dialect for Responses {
                 })
                 .collect();
             out.push_str(&format!(r#","tools":{}"#, Value::from(tools)));
+            if structured::by_tool(model, head).is_some() {
+                let choice = match head.tools.is_empty() {
+                    true => json!({"type": "function", "name": structured::ANSWER_TOOL}),
+                    false => "required".into(),
+                };
+                out.push_str(&format!(r#","tool_choice":{choice}"#));
+            }
             if !model.parallel_calls {
                 out.push_str(r#","parallel_tool_calls":false"#);
             }

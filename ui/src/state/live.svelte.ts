@@ -3,6 +3,7 @@
 // When the page falls behind, the session is opened again from the record and followed from there. Each thing sent has
 // an id made once, so that sending again after a lost answer is one message.
 import { ask, failureOf, tell, type Backend, type Failure } from '../protocol/backend';
+import type { Effort } from '../protocol/generated/Effort';
 import type { Intent } from '../protocol/generated/Intent';
 import type { Mode } from '../protocol/generated/Mode';
 import type { ModelChoice } from '../protocol/generated/ModelChoice';
@@ -146,6 +147,10 @@ export class LiveSession {
 
   setModel(model: ModelChoice): Promise<boolean> {
     return this.#tell({ name: 'set_model', args: { session: this.id, model } });
+  }
+
+  setEffort(effort: Effort | null): Promise<boolean> {
+    return this.#tell({ name: 'set_effort', args: { session: this.id, effort } });
   }
 
   #tell(command: Parameters<typeof tell>[1]): Promise<boolean> {

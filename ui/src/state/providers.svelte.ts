@@ -3,6 +3,7 @@
 // A key goes in and is forgotten by the page at once; what comes back says only in which state it is.
 import { ask, failureOf, type Backend, type Failure } from '../protocol/backend';
 import type { Command } from '../protocol/generated/Command';
+import type { Effort } from '../protocol/generated/Effort';
 import type { ModelChoice } from '../protocol/generated/ModelChoice';
 import type { Provider } from '../protocol/generated/Provider';
 import type { ProviderDraft } from '../protocol/generated/ProviderDraft';
@@ -30,6 +31,12 @@ export class Providers {
 
   constructor(backend: Backend) {
     this.#backend = backend;
+  }
+
+  /** How much a model can be asked to think, least first; nothing for one that can't be asked. */
+  effortsOf(model: ModelChoice | null): readonly Effort[] {
+    const provider = this.all.find(({ id }) => id === model?.provider);
+    return (model && provider?.efforts[model.model]) ?? [];
   }
 
   async load(): Promise<void> {

@@ -5,6 +5,7 @@
 import type { Activity } from '../protocol/generated/Activity';
 import type { AddedFolder } from '../protocol/generated/AddedFolder';
 import type { CallView } from '../protocol/generated/CallView';
+import type { Effort } from '../protocol/generated/Effort';
 import type { Entry } from '../protocol/generated/Entry';
 import type { EntryBody } from '../protocol/generated/EntryBody';
 import type { Folder } from '../protocol/generated/Folder';
@@ -43,6 +44,7 @@ export class SessionFold {
   added: AddedFolder[] = $state.raw([]);
   mode: Mode = $state('ask');
   model: ModelChoice | null = $state.raw(null);
+  effort: Effort | null = $state(null);
   activity: Activity = $state.raw({ kind: 'idle' });
   plan: Plan | null = $state.raw(null);
   waiting: WaitingMessage[] = $state.raw([]);
@@ -70,6 +72,7 @@ export class SessionFold {
     this.added = view.added;
     this.mode = view.mode;
     this.model = view.model;
+    this.effort = view.effort;
     this.activity = view.activity;
     this.plan = view.plan;
     this.waiting = view.waiting;
@@ -125,6 +128,7 @@ export class SessionFold {
         this.title = patch.title;
         this.mode = patch.mode;
         this.model = patch.model;
+        this.effort = patch.effort;
         this.changedFiles = patch.changed_files;
         this.tokens = patch.tokens;
         return;

@@ -29,6 +29,14 @@ export const composer = {
   connect: 'Connect a model',
   chooseFirst: 'Choose a model, then this can begin.',
   useModel: (name: string) => `Use ${name}`,
+  effort: 'Thinking',
+  efforts: {
+    usual: 'Usual thinking',
+    low: 'Brief',
+    medium: 'Medium',
+    high: 'Thorough',
+    max: 'Most thorough',
+  },
   modes: { ask: 'Ask first', edit: 'Edit freely', plan: 'Plan only', auto: 'Auto' },
   modeNotes: {
     ask: 'Reads by itself, asks before every change or command',

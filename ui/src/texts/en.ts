@@ -462,6 +462,9 @@ export const en = {
     },
     models: 'Models',
     modelsHint: 'Names separated by commas',
+    context: 'Context size in tokens',
+    contextHint: 'Only if you know it',
+    needsContext: 'A whole number of at least 4,096, or nothing.',
     count: (n: number) => (n === 1 ? '1 model' : `${n} models`),
     states: {
       not_needed: 'No key needed',

@@ -26,6 +26,8 @@ export const composer: Texts['composer'] = {
   connect: '连接模型',
   chooseFirst: '先选择一个模型，才能开始。',
   useModel: (name) => `使用 ${name}`,
+  effort: '思考',
+  efforts: { usual: '默认思考', low: '简短', medium: '适中', high: '深入', max: '最深入' },
   modes: { ask: '先问我', edit: '放手改', plan: '只做计划', auto: '自动' },
   modeNotes: {
     ask: '自己读取，每次改动或运行命令前都会问',

@@ -448,6 +448,9 @@ export const zh: Texts = {
     },
     models: '模型',
     modelsHint: '名称之间用逗号隔开',
+    context: '上下文长度（词元数）',
+    contextHint: '知道时再填',
+    needsContext: '请填不小于 4,096 的整数，或留空。',
     count: (n) => `${n} 个模型`,
     states: {
       not_needed: '无需密钥',

@@ -79,6 +79,7 @@ impl Fold {
             added: Vec::new(),
             mode: crate::wire::command::Mode::Ask,
             model: None,
+            effort: None,
             tour: false,
             activity: Activity::Idle,
             seq: 0,
@@ -176,6 +177,7 @@ impl Fold {
                 let facts = [("provider", e.model.provider.clone()), ("model", e.model.model.clone())];
                 self.told(event, "model/changed", &facts, out);
             }
+            Fact::SessionEffort(_) => {}
             Fact::ModelSwitched(e) => self.switched(e, event, out),
             Fact::FolderAdded(e) => {
                 self.look(shelf, out);
@@ -399,6 +401,7 @@ impl Fold {
             title: session.title.clone(),
             mode: words::mode(session.mode),
             model: session.model.as_ref().map(words::choice),
+            effort: session.effort.map(Into::into),
             changed_files: u32::try_from(changed).unwrap_or(u32::MAX),
             tokens: self.tokens,
         };
@@ -464,6 +467,7 @@ fn meta_of(view: &SessionView) -> Patch {
         title: view.title.clone(),
         mode: view.mode,
         model: view.model.clone(),
+        effort: view.effort,
         changed_files: view.changed_files,
         tokens: view.tokens,
     }

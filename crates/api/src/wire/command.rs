@@ -6,7 +6,7 @@
 use super::permission::{Permissions, RuleAbout, RuleWord, Tried, WhatIf};
 use super::storage::{ErasePreview, EraseWhy, ErasedView, StorageView, ThinnedView};
 use super::store::{
-    AppInfo, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings,
+    AppInfo, Effort, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings,
 };
 use super::undo::{Changes, ThreeWay, UndoOf, UndoPreview};
 use super::view::SessionView;
@@ -168,6 +168,13 @@ pub enum Command {
         session: String,
         /// The new model.
         model: ModelChoice,
+    },
+    /// Change how much the model is asked to think, from the next step on. Reply: `done`.
+    SetEffort {
+        /// The session.
+        session: String,
+        /// `low`, `medium`, `high` or `max`; null leaves it to the model's maker.
+        effort: Option<Effort>,
     },
     /// Name a session. Reply: `done`.
     Rename {

@@ -162,6 +162,43 @@ pub struct ModelChoice {
     pub model: String,
 }
 
+/// How much a model is asked to think before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Effort {
+    /// Little.
+    Low,
+    /// As its maker means it.
+    Medium,
+    /// Much.
+    High,
+    /// As much as it can.
+    Max,
+}
+
+impl From<Effort> for domain::model::Effort {
+    fn from(effort: Effort) -> Self {
+        match effort {
+            Effort::Low => Self::Low,
+            Effort::Medium => Self::Medium,
+            Effort::High => Self::High,
+            Effort::Max => Self::Max,
+        }
+    }
+}
+
+impl From<domain::model::Effort> for Effort {
+    fn from(effort: domain::model::Effort) -> Self {
+        match effort {
+            domain::model::Effort::Low => Self::Low,
+            domain::model::Effort::Medium => Self::Medium,
+            domain::model::Effort::High => Self::High,
+            domain::model::Effort::Max => Self::Max,
+        }
+    }
+}
+
 /// A service that serves models.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
@@ -180,6 +217,11 @@ pub struct Provider {
     pub custom: bool,
     /// Models it offered when last asked, or suggested ones.
     pub models: Vec<String>,
+    /// How much they can be asked to think; one that can't be asked is left out.
+    pub efforts: BTreeMap<String, Vec<Effort>>,
+    /// Input plus output tokens its models take, as the person said; null leaves it to what is known.
+    #[ts(type = "number | null")]
+    pub context_tokens: Option<u64>,
     /// Result of the last check: null = not checked.
     pub check: Option<ProviderCheck>,
 }
@@ -208,6 +250,10 @@ pub struct ProviderDraft {
     pub base_url: String,
     /// Model names, at least one.
     pub models: Vec<String>,
+    /// Input plus output tokens its models take; null leaves it to what is known.
+    #[serde(default)]
+    #[ts(type = "number | null")]
+    pub context_tokens: Option<u64>,
 }
 
 /// Settings of the app.

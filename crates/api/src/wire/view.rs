@@ -4,7 +4,7 @@
 //! ever, so a client upserts by key. Codes and facts only: `facts` hold strings and numbers that a wording needs.
 
 use super::command::Mode;
-use super::store::{AddedFolder, Folder, ModelChoice};
+use super::store::{AddedFolder, Effort, Folder, ModelChoice};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use ts_rs::TS;
@@ -25,6 +25,8 @@ pub struct SessionView {
     pub mode: Mode,
     /// Its model; null when none is chosen yet.
     pub model: Option<ModelChoice>,
+    /// How much its model is asked to think; null leaves it to the model's maker.
+    pub effort: Option<Effort>,
     /// Is this the guided tour?
     pub tour: bool,
     /// What it is doing.
@@ -141,6 +143,8 @@ pub enum Patch {
         mode: Mode,
         /// Model.
         model: Option<ModelChoice>,
+        /// How much the model is asked to think.
+        effort: Option<Effort>,
         /// Changed files so far.
         changed_files: u32,
         /// Tokens.

@@ -136,6 +136,8 @@ catalogue! {
     SessionMode = "session/mode" v 1;
     /// The person changed the model; it holds from the next step on.
     SessionModel = "session/model" v 1;
+    /// The person changed how much the model is asked to think; it holds from the next step on.
+    SessionEffort = "session/effort" v 1;
     /// The person let the session look at another folder; nothing there is changed.
     FolderAdded = "folder/added" v 1;
     /// The person took that back.

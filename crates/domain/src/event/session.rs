@@ -6,6 +6,7 @@
 
 use crate::call::{Mode, Plan};
 use crate::ids::{CommandId, FolderId, MessageId, StepId};
+use crate::model::Effort;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -53,6 +54,13 @@ pub struct SessionMode {
 pub struct SessionModel {
     /// The new model.
     pub model: ModelChoice,
+}
+
+/// `session/effort`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionEffort {
+    /// How much the model is asked to think; `None` leaves it to the provider.
+    pub effort: Option<Effort>,
 }
 
 /// `folder/added`

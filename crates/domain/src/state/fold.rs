@@ -19,6 +19,7 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         Fact::SessionRenamed(e) => with_session(state, |s| s.title.clone_from(&e.title)),
         Fact::SessionMode(e) => with_session(state, |s| s.mode = e.mode),
         Fact::SessionModel(e) => session_model(state, e),
+        Fact::SessionEffort(e) => with_session(state, |s| s.effort = e.effort),
         Fact::FolderAdded(e) => {
             let added = Added {
                 path: e.path.clone(),
@@ -136,6 +137,7 @@ fn created(e: &SessionCreated) -> Session {
         root: e.root.clone(),
         mode: e.mode,
         model: e.model.clone(),
+        effort: None,
         tour: e.tour,
         title: String::new(),
     }

@@ -11,7 +11,7 @@ use crate::ids::{
     ApprovalId, AttemptId, CallId, CommandId, FolderId, GrantId, MessageId, QuestionId, RevisionId, StepId,
     TurnId,
 };
-use crate::model::{ModelSnapshot, StopReason, Usage};
+use crate::model::{Effort, ModelSnapshot, StopReason, Usage};
 use crate::state::added::Added;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,6 +123,9 @@ pub struct Session {
     pub mode: Mode,
     /// Its model.
     pub model: Option<ModelChoice>,
+    /// How much its model is asked to think, as far as it can be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
     /// Is it the guided tour?
     pub tour: bool,
     /// Its name.

@@ -89,8 +89,9 @@ pub(super) fn step(state: &State, turn: &Turn, env: &Env<'_>) -> Option<Decision
 /// Starts a step and reserves its messages.
 fn begin(state: &State, turn: &TurnId, n: u32, messages: Vec<MessageId>, env: &Env<'_>) -> Vec<Draft> {
     let step = StepId::new(env.ids);
-    let chosen = chosen(state);
-    let start = StepStart { step: step.clone(), n, model: snapshot(chosen, env) };
+    let mut model = snapshot(chosen(state), env);
+    model.effort = model.abilities.effort(state.session.as_ref().and_then(|session| session.effort));
+    let start = StepStart { step: step.clone(), n, model };
     let mut drafts = vec![Draft::of_step(turn, &step, start)];
     if !messages.is_empty() {
         drafts.push(Draft::of_step(turn, &step, InboxReserved { messages, step: step.clone() }));

@@ -9,10 +9,11 @@ use domain::digest::Digest;
 use domain::event::{
     ApprovalExpired, ApprovalGranted, ApprovalRefused, CallResolved, CancelBy, Draft, FolderAdded,
     FolderIdentity, GrantGiven, GrantRevoked, InboxCancelled, InboxPosted, ModelChoice, Origin,
-    QuestionAnswered, Resolution, SessionCreated, SessionMode, SessionModel, SessionRenamed, Target,
-    ToolDenied, ToolOutcome, TurnCancel,
+    QuestionAnswered, Resolution, SessionCreated, SessionEffort, SessionMode, SessionModel, SessionRenamed,
+    Target, ToolDenied, ToolOutcome, TurnCancel,
 };
 use domain::ids::{ApprovalId, CallId, CommandId, FolderId, GrantId, MessageId, QuestionId};
+use domain::model::Effort;
 use domain::state::{ApprovalState, MOST_GRANTS, State};
 
 /// What may be asked.
@@ -69,6 +70,8 @@ pub enum Command {
     SetMode(Mode),
     /// Change the model.
     SetModel(ModelChoice),
+    /// Change how much the model is asked to think.
+    SetEffort(Option<Effort>),
     /// Name the session.
     Rename(String),
     /// Take changes back.
@@ -137,6 +140,7 @@ pub fn command(state: &State, command: Command, env: &Env<'_>) -> Taken {
         Command::Resolve { call, resolution } => resolve(state, call, resolution, env),
         Command::SetMode(mode) => done(vec![Draft::new(SessionMode { mode })]),
         Command::SetModel(model) => done(vec![Draft::new(SessionModel { model })]),
+        Command::SetEffort(effort) => done(vec![Draft::new(SessionEffort { effort })]),
         Command::Rename(title) => rename(&title),
         Command::Restore(restore) => super::restore::command(state, restore, env),
         Command::Revoke(grant) => revoke(state, grant),

@@ -157,6 +157,7 @@ fn draft(name: &str) -> ProviderDraft {
         dialect: "openai-chat".to_owned(),
         base_url: "http://127.0.0.1:9/v1".to_owned(),
         models: vec!["m".to_owned()],
+        context_tokens: None,
     }
 }
 

@@ -55,7 +55,15 @@ async fn an_added_service_is_checked_kept_and_removed() {
             dialect: "openai-chat".to_owned(),
             base_url: base_url.to_owned(),
             models: vec!["m".to_owned()],
+            context_tokens: None,
         },
+    };
+    let window = |tokens: Option<u64>| {
+        let mut command = draft(Some("my-box"), "http://127.0.0.1:9/v1");
+        if let Command::SaveProvider { provider } = &mut command {
+            provider.context_tokens = tokens;
+        }
+        command
     };
     for bad in ["not an address", "ftp://a.b", "https://user:pw@a.b"] {
         assert_eq!(rig.host.room().call(draft(None, bad)).await.expect_err("refused").code, "provider/unfit");
@@ -64,6 +72,11 @@ async fn an_added_service_is_checked_kept_and_removed() {
     let Reply::Providers(all) = rig.call(draft(None, "http://127.0.0.1:10/v1")).await else { panic!() };
     let added: Vec<&str> = all.iter().filter(|one| one.custom).map(|one| one.id.as_str()).collect();
     assert_eq!(added, ["my-box", "my-box-2"]);
+    let tiny = rig.host.room().call(window(Some(12))).await.expect_err("refused");
+    assert_eq!(tiny.code, "provider/unfit");
+    let Reply::Providers(all) = rig.call(window(Some(32_768))).await else { panic!() };
+    let said = all.iter().find(|one| one.id == "my-box").and_then(|one| one.context_tokens);
+    assert_eq!(said, Some(32_768));
     let Reply::Providers(all) = rig.call(Command::CheckProvider { provider: "my-box".to_owned() }).await
     else {
         panic!()

@@ -37,7 +37,7 @@ fn redacted() -> Block {
 #[test]
 fn the_head_ends_where_the_messages_begin() {
     let model = snapshot(NAME);
-    let head = Head { system: "Be \"kind\".\n".into(), tools: tools() };
+    let head = Head { system: "Be \"kind\".\n".into(), tools: tools(), answer: None };
     insta::assert_snapshot!(bytes(dialect().head(&model, &head)), @r#"{"model":"model-1","max_tokens":1000,"stream":true,"tools":[{"name":"read_file","description":"Reads.","input_schema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}],"system":[{"type":"text","text":"Be \"kind\".\n"}],"messages":["#);
     let single = ModelSnapshot { parallel_calls: false, ..model };
     insta::assert_snapshot!(bytes(dialect().head(&single, &head)), @r#"{"model":"model-1","max_tokens":1000,"stream":true,"tool_choice":{"type":"auto","disable_parallel_tool_use":true},"tools":[{"name":"read_file","description":"Reads.","input_schema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}],"system":[{"type":"text","text":"Be \"kind\".\n"}],"messages":["#);
@@ -80,16 +80,17 @@ fn markers_stand_at_the_end_of_head_and_user_segments() {
     insta::assert_snapshot!(marked(&[results(&[("a", "f", "x", false)])]).unwrap(), @r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"x","cache_control":{"type":"ephemeral"}}]}"#);
     assert_eq!(marked(&[Message::Assistant(vec![thinking("anthropic")])]), None, "thinking takes no marker");
     assert_eq!(marked(&[]), None);
-    let empty = Head { system: String::new(), tools: Vec::new() };
+    let empty = Head { system: String::new(), tools: Vec::new(), answer: None };
     assert_eq!(d.mark_head(&d.head(&snapshot(NAME), &empty)), None);
-    let head = Head { system: "s".into(), tools: Vec::new() };
+    let head = Head { system: "s".into(), tools: Vec::new(), answer: None };
     insta::assert_snapshot!(bytes(d.mark_head(&d.head(&snapshot(NAME), &head)).unwrap()), @r#"{"model":"model-1","max_tokens":1000,"stream":true,"system":[{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}],"messages":["#);
 }
 
 #[test]
 fn a_body_is_valid_json_and_grows_at_its_end_only() {
     let d = dialect();
-    let head = Bytes::from(d.head(&snapshot(NAME), &Head { system: "s".into(), tools: tools() }));
+    let head =
+        Bytes::from(d.head(&snapshot(NAME), &Head { system: "s".into(), tools: tools(), answer: None }));
     let parts: Vec<Bytes> = [
         vec![Message::User("one".into())],
         vec![

@@ -20,6 +20,8 @@ struct Call {
     id: String,
     name: String,
     arguments: String,
+    /// What the provider wants back with the call, unread.
+    extra: Option<Value>,
 }
 
 struct Fragment<'a> {
@@ -37,7 +39,8 @@ impl Calls {
     /// Takes one element of `delta.tool_calls`; gives the number of bytes it added.
     pub(crate) fn add(&mut self, wire: &Value, out: &mut Vec<ModelDelta>) -> Result<usize, ModelError> {
         let fragment = Fragment::read(wire)?;
-        if fragment.is_empty() {
+        let extra = &wire["extra_content"];
+        if fragment.is_empty() && !extra.is_object() {
             return Ok(0);
         }
         let at = match self.place(&fragment)? {
@@ -52,6 +55,10 @@ impl Calls {
         if call.id.is_empty() {
             call.id = fragment.id.into();
         }
+        let signed = if extra.is_object() { extra.to_string().len() } else { 0 };
+        if signed > 0 {
+            call.extra = Some(extra.clone());
+        }
         // Nothing but blanks can follow a whole object, so its repeat is the same event sent twice.
         let repeated = *fragment.arguments == call.arguments && is_object(&call.arguments);
         let text = if repeated { String::new() } else { fragment.arguments.into_owned() };
@@ -60,7 +67,13 @@ impl Calls {
         if added > 0 {
             out.push(ModelDelta::Arguments { index: at as u32, name, text });
         }
-        Ok(added)
+        Ok(added + signed)
+    }
+
+    /// What must go back with each call, in their order; `None` where nothing must.
+    pub(crate) fn extras(&self) -> Option<Vec<Option<&Value>>> {
+        let extras: Vec<Option<&Value>> = self.0.iter().map(|call| call.extra.as_ref()).collect();
+        extras.iter().any(Option::is_some).then_some(extras)
     }
 
     /// The calls as blocks.
@@ -108,6 +121,7 @@ impl Calls {
             id: fragment.id.into(),
             name: String::new(),
             arguments: String::new(),
+            extra: None,
         });
         Ok(self.0.len() - 1)
     }

@@ -4,10 +4,10 @@
 //! `[DONE]` says; usage may come with that chunk, after it, or never; null, empty and missing mean the same.
 
 use domain::model::{Block, ModelDelta, ModelError, ModelSnapshot, Outcome, StopReason, Usage};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::wire;
+use super::{NAME, wire};
 use crate::answer::{Answer, Budget, cut, stop_reason};
 use crate::classify;
 use crate::fold::{Fold, Progress, protocol};
@@ -127,6 +127,10 @@ impl ChatFold {
         blocks.extend(self.reasoning.block(&self.provider, self.echo));
         for text in [&self.text, &self.refusal] {
             blocks.push(Block::Text { text: text.clone() });
+        }
+        if let Some(extras) = self.calls.extras() {
+            let opaque = json!({"dialect": NAME, "provider": self.provider, "extras": extras});
+            blocks.push(Block::Reasoning { text: String::new(), opaque: Some(opaque) });
         }
         blocks.extend(self.calls.blocks());
         blocks

@@ -15,7 +15,7 @@ fn bytes(text: Vec<u8>) -> String {
 
 #[test]
 fn the_head_follows_the_providers_quirks() {
-    let head = Head { system: "Be kind.".into(), tools: tools() };
+    let head = Head { system: "Be kind.".into(), tools: tools(), answer: None };
     let single = ModelSnapshot { parallel_calls: false, ..snapshot(NAME) };
     let of = |provider: &str, model: &ModelSnapshot| bytes(Chat::new(provider).head(model, &head));
     insta::assert_snapshot!(of("somebody", &snapshot(NAME)), @r#"{"model":"model-1","max_tokens":1000,"stream":true,"stream_options":{"include_usage":true},"tools":[{"type":"function","function":{"name":"read_file","description":"Reads.","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}}],"messages":[{"role":"system","content":"Be kind."},"#);
@@ -85,6 +85,47 @@ fn p13_reasoning_survives_reading_saving_and_sending() {
     let sent = bytes(Chat::new("deepseek").segment(&[Message::Assistant(kept)]));
     insta::assert_snapshot!(sent, @r#"{"role":"assistant","content":null,"reasoning_content":"let me","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}"#);
     assert_eq!(deltas[0], ModelDelta::Reasoning { text: "let ".into() });
+}
+
+#[test]
+fn p15_signatures_of_calls_go_back_and_foreign_calls_of_the_turn_get_a_stand_in() {
+    let signed = r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"Sig+/="}}}"#;
+    let (outcome, ..) = events(
+        Box::new(ChatFold::new("gemini", &snapshot(NAME))),
+        &[
+            &calls(&format!(
+                r#"{signed},{{"index":1,"id":"b","function":{{"name":"g","arguments":"{{}}"}}}}"#
+            )),
+            FINISH,
+        ],
+    );
+    let kept: Vec<Block> =
+        serde_json::from_str(&serde_json::to_string(&outcome.unwrap().blocks).unwrap()).unwrap();
+    let segment = |provider: &str, messages: &[Message]| bytes(Chat::new(provider).segment(messages));
+    let own = [Message::User("go".into()), Message::Assistant(kept)];
+    insta::assert_snapshot!(segment("gemini", &own), @r#"{"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"Sig+/="}}},{"id":"b","type":"function","function":{"name":"g","arguments":"{}"}}]}"#);
+    assert!(!segment("openai", &own).contains("Sig"), "others never see it");
+
+    let foreign = |id: &str| Message::Assistant(vec![call(id, "f", "{}"), call("second", "g", "{}")]);
+    let history = [
+        Message::User("before".into()),
+        foreign("old"),
+        results(&[("old", "f", "x", false), ("second", "g", "x", false)]),
+        Message::User("now".into()),
+        foreign("new"),
+    ];
+    let sent: Value = serde_json::from_str(&format!("[{}]", segment("gemini", &history))).unwrap();
+    let marks = |at: usize| -> Vec<bool> {
+        sent[at]["tool_calls"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|call| !call["extra_content"].is_null())
+            .collect()
+    };
+    assert_eq!((marks(1), marks(5)), (vec![false, false], vec![true, false]), "only the turn's first call");
+    assert_eq!(sent[5]["tool_calls"][0]["extra_content"]["google"]["thought_signature"], NO_SIGNATURE);
+    assert!(!segment("deepseek", &history).contains("extra_content"));
 }
 
 fn read(data: &[&str]) -> (Result<Outcome, ModelError>, Vec<ModelDelta>, u64) {

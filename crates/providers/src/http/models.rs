@@ -11,10 +11,11 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::{Http, bounded_body, client};
+use crate::capabilities::capabilities;
 use crate::classify;
 use crate::dialect::wire_of;
 use crate::fold::protocol;
-use crate::presets::{Preset, capabilities, presets};
+use crate::presets::{Preset, presets};
 use crate::{Connection, Proxy};
 
 /// A provider may list thousands of models; more than 8 MB is no list.

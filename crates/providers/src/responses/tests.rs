@@ -19,19 +19,19 @@ fn thinking() -> ModelSnapshot {
 
 #[test]
 fn the_head_follows_quirks_and_abilities() {
-    let head = Head { system: "Be kind.".into(), tools: tools() };
+    let head = Head { system: "Be kind.".into(), tools: tools(), answer: None };
     let of = |provider: &str, model: &ModelSnapshot| bytes(Responses::new(provider).head(model, &head));
     insta::assert_snapshot!(of("somebody", &snapshot(NAME)), @r#"{"model":"model-1","max_output_tokens":1000,"stream":true,"store":false,"tools":[{"type":"function","name":"read_file","description":"Reads.","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]},"strict":false}],"instructions":"Be kind.","input":["#);
     let single = ModelSnapshot { parallel_calls: false, ..thinking() };
     insta::assert_snapshot!(of("openai", &single), @r#"{"model":"model-1","max_output_tokens":1000,"stream":true,"store":false,"reasoning":{"effort":"xhigh"},"include":["reasoning.encrypted_content"],"prompt_cache_key":"daybook-49dac801a58c7efc","tools":[{"type":"function","name":"read_file","description":"Reads.","parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]},"strict":false}],"parallel_tool_calls":false,"instructions":"Be kind.","input":["#);
-    let bare = Head { system: "Be kind.".into(), tools: Vec::new() };
+    let bare = Head { system: "Be kind.".into(), tools: Vec::new(), answer: None };
     insta::assert_snapshot!(bytes(Responses::new("somebody").head(&snapshot(NAME), &bare)), @r#"{"model":"model-1","max_output_tokens":1000,"stream":true,"store":false,"instructions":"Be kind.","input":["#);
 }
 
 #[test]
 fn the_cache_marker_stands_at_the_end_of_what_sessions_share() {
     let dialect = Responses::new("openai");
-    let head = Head { system: "Be kind.".into(), tools: Vec::new() };
+    let head = Head { system: "Be kind.".into(), tools: Vec::new(), answer: None };
     assert_eq!(dialect.mark_head(&dialect.head(&snapshot(NAME), &head)), None, "not every model takes one");
     let abilities = Abilities { cache_marks: true, ..Abilities::default() };
     let marking = dialect.head(&ModelSnapshot { abilities, ..snapshot(NAME) }, &head);
@@ -44,10 +44,10 @@ fn the_cache_marker_stands_at_the_end_of_what_sessions_share() {
 
 #[test]
 fn one_beginning_has_one_cache_key() {
-    let key = |system: &str| cache_key(&Head { system: system.into(), tools: tools() });
+    let key = |system: &str| cache_key(&Head { system: system.into(), tools: tools(), answer: None });
     assert_eq!(key("a"), key("a"));
     assert_ne!(key("a"), key("b"));
-    assert_ne!(key("a"), cache_key(&Head { system: "a".into(), tools: Vec::new() }));
+    assert_ne!(key("a"), cache_key(&Head { system: "a".into(), tools: Vec::new(), answer: None }));
 }
 
 #[test]

@@ -7,8 +7,9 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use domain::model::{Head, Message, ModelDelta, ModelSnapshot};
-use providers::presets::capabilities;
-use providers::{Body, Connection, Http, Markers, Proxy, Request, SendResult, Sink, Timers, dialect_of};
+use providers::{
+    Body, Connection, Http, Markers, Proxy, Request, SendResult, Sink, Timers, capabilities, dialect_of,
+};
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
@@ -66,7 +67,9 @@ pub(crate) fn connection(dialect: &str, base_url: &str) -> Connection {
 
 pub(crate) fn body(model: &ModelSnapshot) -> Body {
     let dialect = dialect_of(model).unwrap();
-    let head = Bytes::from(dialect.head(model, &Head { system: "Be brief.".into(), tools: Vec::new() }));
+    let head = Bytes::from(
+        dialect.head(model, &Head { system: "Be brief.".into(), tools: Vec::new(), answer: None }),
+    );
     let segment = Bytes::from(dialect.segment(&[Message::User("hi".into())]));
     Body::assemble(&*dialect, &head, &[segment], &Markers::default())
 }

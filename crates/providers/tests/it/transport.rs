@@ -3,8 +3,7 @@
 //! Each failure must have its class, keep the text that had arrived, and show nothing of the key.
 
 use domain::model::{Block, ErrorClass, ModelDelta, ModelError};
-use providers::presets::capabilities;
-use providers::{Partial, Request, SendError, Sink};
+use providers::{Partial, Request, SendError, Sink, capabilities};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -314,4 +313,57 @@ async fn only_servers_that_answer_with_models_are_found() {
     let places = places.into_iter().map(|(name, base)| (name, connection(CHAT, base))).collect();
     let found: Vec<&str> = http().answering(places).await.into_iter().map(|(name, _)| name).collect();
     assert_eq!(found, ["there"]);
+}
+
+/// The same words in each dialect's own stream.
+fn spoken(dialect: &str) -> Vec<String> {
+    let data: &[&str] = match dialect {
+        "openai-chat" => &[
+            r#"{"id":"r","model":"model-1","choices":[{"delta":{"content":"你好"}}]}"#,
+            r#"{"id":"r","choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}"#,
+            r#"{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":4}}}"#,
+        ],
+        "openai-responses" => &[
+            r#"{"type":"response.created","response":{"id":"r","model":"model-1"}}"#,
+            r#"{"type":"response.output_text.delta","delta":"你好"}"#,
+            r#"{"type":"response.output_item.done","item":{"type":"message","content":[{"type":"output_text","text":"你好"}]}}"#,
+            r#"{"type":"response.output_item.done","item":{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}}"#,
+            r#"{"type":"response.completed","response":{"usage":{"input_tokens":10,"output_tokens":2,"input_tokens_details":{"cached_tokens":4}}}}"#,
+        ],
+        "anthropic-messages" => &[
+            r#"{"type":"message_start","message":{"id":"r","model":"model-1","usage":{"input_tokens":6,"cache_read_input_tokens":4}}}"#,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"你好"}}"#,
+            r#"{"type":"content_block_stop","index":0}"#,
+            r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"c","name":"f","input":{}}}"#,
+            r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{}"}}"#,
+            r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":2}}"#,
+            r#"{"type":"message_stop"}"#,
+        ],
+        other => panic!("a dialect nobody thought of: {other}"),
+    };
+    data.iter().map(|data| format!("data: {data}\n\n")).collect()
+}
+
+/// Capabilities, request, stream and errors of every dialect have one shape: who asks sees no provider in them.
+#[tokio::test]
+async fn r_mod_01_every_dialect_goes_the_same_way() {
+    let refused =
+        r#"{"error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"too long"}}"#;
+    let mut seen = Vec::new();
+    for dialect in providers::dialect::WIRES {
+        let model = capabilities(&connection(dialect, "http://127.0.0.1:1"), "model-1", None);
+        assert_eq!((model.dialect.as_str(), model.model.as_str()), (dialect, "model-1"));
+        let whole: String = spoken(dialect).concat();
+        let (_server, base) = against(vec![
+            vec![Act::Send(format!("{EVENT_STREAM}{whole}").into_bytes())],
+            vec![Act::Send(answer("400 Bad Request", "content-type: application/json\r\n", refused))],
+        ])
+        .await;
+        let (spoke, kept) = timeout(PATIENCE, send(dialect, &base)).await.unwrap();
+        let error = error_of(timeout(PATIENCE, send(dialect, &base)).await.unwrap().0);
+        seen.push((spoke.unwrap(), kept.text(), error.class));
+    }
+    assert!(seen.iter().all(|one| one == &seen[0]), "{seen:#?}");
+    assert_eq!(seen[0].1, "你好");
+    assert_eq!(seen[0].2, ErrorClass::ContextOverflow);
 }

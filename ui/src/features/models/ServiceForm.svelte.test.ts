@@ -57,3 +57,24 @@ test('every format can be chosen, and the one that most servers speak is on', as
   await save();
   expect(onsave.mock.lastCall?.[0]).toMatchObject({ dialect: 'openai-responses' });
 });
+
+test('a context size is optional, and digits may be grouped', async () => {
+  const { onsave, field, save } = show();
+  await userEvent.type(field('Name'), 'Plain');
+  await userEvent.type(field('Address'), 'http://localhost:9999/v1');
+  await userEvent.type(field('Models'), 'one');
+  await save();
+  expect(onsave.mock.lastCall?.[0]).toMatchObject({ context_tokens: null });
+  const size = field('Context size in tokens');
+  for (const wrong of ['many', '12', '4095', '1e9', '-5000']) {
+    await userEvent.clear(size);
+    await userEvent.type(size, wrong);
+    await save();
+    expect(size).toHaveAccessibleDescription('A whole number of at least 4,096, or nothing.');
+  }
+  expect(onsave).toHaveBeenCalledTimes(1);
+  await userEvent.clear(size);
+  await userEvent.type(size, '32 768');
+  await save();
+  expect(onsave.mock.lastCall?.[0]).toMatchObject({ context_tokens: 32_768 });
+});

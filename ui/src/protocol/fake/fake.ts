@@ -270,6 +270,7 @@ export function emptyView(
 ): SessionView {
   return {
     ...about,
+    effort: null,
     id,
     title: '',
     folder,

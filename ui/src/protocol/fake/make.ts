@@ -121,6 +121,8 @@ export function service(id: string, part: Partial<Provider> = {}): Provider {
     key: 'not_needed',
     custom: true,
     models: ['one'],
+    efforts: {},
+    context_tokens: null,
     check: null,
     ...part,
   };

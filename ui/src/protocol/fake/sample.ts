@@ -318,6 +318,8 @@ function services(): Provider[] {
     key,
     custom: false,
     models,
+    efforts: id === 'anthropic' ? { 'claude-sonnet': ['low', 'medium', 'high', 'max'] } : {},
+    context_tokens: null,
     check: key === 'missing' ? null : { ok: true, facts: {} },
   });
   return [

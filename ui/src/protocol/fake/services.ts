@@ -21,10 +21,11 @@ export function answerProviders(all: Provider[], command: About): Provider[] {
       return change(all, command.args.provider, { check: { ok: true, facts: {} } });
     case 'save_provider': {
       const draft = command.args.provider;
-      const { name, dialect, base_url, models } = draft;
-      if (draft.id !== null) return change(all, draft.id, { name, dialect, base_url, models, check: null });
+      const { name, dialect, base_url, models, context_tokens } = draft;
+      const said = { name, dialect, base_url, models, context_tokens };
+      if (draft.id !== null) return change(all, draft.id, { ...said, check: null });
       const id = `own_${all.length}`;
-      return [...all, { id, name, dialect, base_url, models, key: 'missing', custom: true, check: null }];
+      return [...all, { ...said, id, efforts: {}, key: 'missing', custom: true, check: null }];
     }
   }
 }

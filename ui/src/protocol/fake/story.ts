@@ -34,6 +34,8 @@ export function story(w: Words, now: () => number): Script {
         return put(stage, { ...meta(stage), mode: command.args.mode });
       case 'set_model':
         return put(stage, { ...meta(stage), model: command.args.model });
+      case 'set_effort':
+        return put(stage, { ...meta(stage), effort: command.args.effort });
       default:
         return undefined;
     }
@@ -45,8 +47,8 @@ function put(stage: Stage, ...patches: Patch[]): void {
 }
 
 function meta(stage: Stage): Extract<Patch, { kind: 'meta' }> {
-  const { title, mode, model, changed_files, tokens } = stage.view;
-  return { kind: 'meta', title, mode, model, changed_files, tokens };
+  const { title, mode, model, effort, changed_files, tokens } = stage.view;
+  return { kind: 'meta', title, mode, model, effort, changed_files, tokens };
 }
 
 function add(stage: Stage, item: Entry): void {

@@ -23,4 +23,8 @@ base_url: string,
 /**
  * Model names, at least one.
  */
-models: Array<string>, };
+models: Array<string>, 
+/**
+ * Input plus output tokens its models take; null leaves it to what is known.
+ */
+context_tokens: number | null, };

@@ -10,7 +10,9 @@ use crate::{Connection, Proxy};
 use domain::model::{Head, Message, Usage};
 
 fn body(messages: &[Message]) -> Body {
-    let head = Bytes::from(Scripted.head(&snapshot(NAME), &Head { system: "s".into(), tools: Vec::new() }));
+    let head = Bytes::from(
+        Scripted.head(&snapshot(NAME), &Head { system: "s".into(), tools: Vec::new(), answer: None }),
+    );
     Body::assemble(&Scripted, &head, &[Bytes::from(Scripted.segment(messages))], &Markers::default())
 }
 
