@@ -100,6 +100,64 @@ fn at_every_append(which: &str) {
     }
 }
 
+/// Every process after the first dies at one of its first appends, which are recovery's, before one comes to rest.
+#[track_caller]
+fn recovery_killed(scenario: &Scenario, n: u64, depth: u64) -> bool {
+    let rig = scenario.rig();
+    let at = format!("killed at append {n}, and its recovery {depth} times");
+    let mut session: Option<SessionId> = None;
+    let first = alone(async {
+        let process = rig.start(DieAt::append(n, Point::AfterCommit));
+        scenario.play(&rig, &process, &mut session).await
+    });
+    if first == Ended::Resting {
+        return false;
+    }
+    for more in 0..depth {
+        let point = if (n + more).is_multiple_of(2) { Point::AfterCommit } else { Point::BeforeBegin };
+        alone(async {
+            let process = rig.start(DieAt::append(more % 2, point));
+            session = session
+                .take()
+                .or_else(|| process.engine.store().sessions().ok()?.first().map(|row| row.session.clone()));
+            scenario.play(&rig, &process, &mut session).await
+        });
+    }
+    let (ended, epoch) = alone(async {
+        let process = rig.start(DieAt::never());
+        session = session
+            .take()
+            .or_else(|| process.engine.store().sessions().ok()?.first().map(|row| row.session.clone()));
+        let ended = scenario.play(&rig, &process, &mut session).await;
+        (ended, process.engine.store().epoch())
+    });
+    let session = session.expect("it began");
+    assert_eq!(ended, Ended::Resting, "{} {at}", scenario.name);
+    let findings = rig.findings(&session, epoch);
+    assert!(findings.is_empty(), "{} {at}: {findings:#?}", scenario.name);
+    scenario.holds(&rig, true, &at);
+    // Each call is unknown once at most: `audit` counts ends, and a message is read once.
+    let said =
+        rig.events(&session).into_iter().filter(|event| matches!(event.fact, Some(Fact::UserMessage(_))));
+    assert!(said.count() <= scenario.says.len() + 2, "{} {at}: words were read twice", scenario.name);
+    again(scenario, &rig, &session, &at);
+    true
+}
+
+/// Recovery may be killed at each of its own appends, up to three times in a row.
+#[test]
+fn rel_r3_recovery_that_is_killed_itself_gives_the_same_in_the_end() {
+    for scenario in all() {
+        for depth in 1..=3 {
+            let mut n = 1;
+            while recovery_killed(&scenario, n, depth) {
+                n += 3;
+            }
+            assert!(n > 3, "{}: only {n} appends", scenario.name);
+        }
+    }
+}
+
 macro_rules! crashes {
     ($($test:ident = $name:literal;)*) => {$(
         #[test]
@@ -121,4 +179,11 @@ crashes! {
     calls_that_cannot_be = "calls that can't be";
     a_queue_of_messages = "a queue of messages";
     another_model = "another model goes on";
+    eight_reads = "eight reads side by side";
+    two_edits = "two edits of one file";
+    made_and_deleted = "something made and deleted again";
+    a_failure_and_a_flood = "a failure, a flood and one more";
+    plan_only = "a plan that may change nothing";
+    another_way_after_a_no = "another way after a no";
+    a_cut_before_a_call = "a stream that is cut before a call";
 }

@@ -114,6 +114,91 @@ pub(crate) fn all() -> Vec<Scenario> {
                         {"call":{"name":"read_file","arguments":{"path":"../secret"}}}]},
                 {"say":[{"text":"I see."}]}]}"#,
         ),
+        scenario(
+            "eight reads side by side",
+            r#"{"answers":[
+                {"say":[{"call":{"name":"read_file","arguments":{"path":"notes.txt"}}},
+                        {"call":{"name":"read_file","arguments":{"path":"AGENTS.md"}}},
+                        {"call":{"name":"list_files","arguments":{}}},
+                        {"call":{"name":"search_files","arguments":{"pattern":"one"}}},
+                        {"call":{"name":"search_files","arguments":{"pattern":"two"}}},
+                        {"call":{"name":"search_files","arguments":{"pattern":"three"}}},
+                        {"call":{"name":"read_file","arguments":{"path":"notes.txt","offset":2}}},
+                        {"call":{"name":"read_file","arguments":{"path":"missing.txt"}}}]},
+                {"say":[{"text":"All of it."}]}]}"#,
+        ),
+        Scenario {
+            notes: "one\nTWO\nTHREE\n",
+            ..scenario(
+                "two edits of one file",
+                r#"{"answers":[
+                    {"say":[{"call":{"name":"edit_file","arguments":{"path":"notes.txt","old_text":"two","new_text":"TWO"}}},
+                            {"call":{"name":"edit_file","arguments":{"path":"notes.txt","old_text":"three","new_text":"THREE"}}}]},
+                    {"say":[{"text":"Both."}]}]}"#,
+            )
+        },
+        Scenario {
+            mode: Mode::Ask,
+            ..scenario(
+                "something made and deleted again",
+                r#"{"answers":[
+                    {"say":[{"call":{"name":"write_file","arguments":{"path":"new/file.txt","content":"new\n"}}}]},
+                    {"say":[{"call":{"name":"delete_path","arguments":{"path":"new"}}}]},
+                    {"say":[{"text":"As it was."}]}]}"#,
+            )
+        },
+        Scenario {
+            mode: Mode::Auto,
+            commands: &["fail loudly", "fill 200000", "note after"],
+            ..scenario(
+                "a failure, a flood and one more",
+                r#"{"answers":[
+                    {"say":[{"call":{"name":"run_command","arguments":{"command":"fail loudly"}}}]},
+                    {"say":[{"call":{"name":"run_command","arguments":{"command":"fill 200000"}}}]},
+                    {"say":[{"text":"Once more."},{"call":{"name":"run_command","arguments":{"command":"note after"}}}]},
+                    {"say":[{"text":"Done."}]}]}"#,
+            )
+        },
+        Scenario {
+            mode: Mode::Plan,
+            ..scenario(
+                "a plan that may change nothing",
+                r#"{"answers":[
+                    {"say":[{"call":{"name":"update_plan","arguments":{"items":[{"text":"Look","status":"in_progress"}]}}},
+                            {"call":{"name":"read_file","arguments":{"path":"notes.txt"}}},
+                            {"call":{"name":"write_file","arguments":{"path":"notes.txt","content":"no\n"}}}]},
+                    {"say":[{"text":"This is what I would do."}]}]}"#,
+            )
+        },
+        Scenario {
+            mode: Mode::Ask,
+            answers: Answers {
+                allow: |facts| {
+                    if facts.exact.contains("rough") { Err("Gently, please.".into()) } else { Ok(()) }
+                },
+                ..Answers::default()
+            },
+            commands: &["note gentle"],
+            ..scenario(
+                "another way after a no",
+                r#"{"answers":[
+                    {"say":[{"call":{"name":"run_command","arguments":{"command":"note rough"}}}]},
+                    {"say":[{"call":{"name":"run_command","arguments":{"command":"note gentle"}}}]},
+                    {"say":[{"text":"Gently."}]}]}"#,
+            )
+        },
+        Scenario {
+            mode: Mode::Auto,
+            commands: &["note after the cut"],
+            ..scenario(
+                "a stream that is cut before a call",
+                r#"{"answers":[
+                    {"say":[{"text":"I will"}],"error":{"class":"cut"}},
+                    {"say":[{"text":"I will."},{"call":{"name":"run_command","arguments":{"command":"note after the cut"}}}]},
+                    {"error":{"class":"server"}},
+                    {"say":[{"text":"Done."}]}]}"#,
+            )
+        },
         Scenario {
             mode: Mode::Auto,
             commands: &["note once"],
