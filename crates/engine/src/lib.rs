@@ -17,6 +17,7 @@ pub mod ports;
 pub mod prompt;
 mod removing;
 mod restoring;
+pub mod saw;
 mod shared;
 pub mod show;
 pub mod thinning;

@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use domain::digest::Digest;
-use domain::event::{Fact, RequestPrepared};
+use domain::event::{Event, Fact, RequestPrepared};
 use domain::ids::SessionId;
 use domain::state::Prefix;
 use providers::{Body, Dialect, Markers};
@@ -13,6 +13,9 @@ use store::{ReadError, Reader};
 
 /// How many events are read at once.
 pub(crate) const PAGE: usize = 1_000;
+
+/// The event of a request that was built.
+pub(crate) const PREPARED: &str = "request/prepared";
 
 /// Why a request can't be rebuilt.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +26,12 @@ pub enum RebuildError {
     /// A part of a request can't be read.
     #[error("a part of a request is missing or damaged: {0}")]
     Part(#[from] store::BlobError),
+    /// No request stands there.
+    #[error("no request is recorded at {seq}")]
+    None {
+        /// The place.
+        seq: u64,
+    },
     /// An event can't be understood.
     #[error(transparent)]
     Decode(#[from] domain::event::DecodeError),
@@ -50,6 +59,28 @@ impl Prompt {
             if let Fact::RequestPrepared(prepared) = fact {
                 prompt.take(reader, &prepared)?;
             }
+        }
+        Ok(prompt)
+    }
+
+    /// What the request recorded at `seq` held, from the log.
+    ///
+    /// # Errors
+    /// When there is none, or the log or a blob can't be read.
+    pub fn at(reader: &Reader, session: &SessionId, seq: u64) -> Result<Self, RebuildError> {
+        let mut requests = Vec::new();
+        let mut at = Some(seq);
+        while let Some(seq) = at {
+            let Some(Fact::RequestPrepared(prepared)) = one(reader, session, seq)?.fact else {
+                return Err(RebuildError::None { seq });
+            };
+            let opened = prepared.opened.is_some();
+            requests.push(prepared);
+            at = if opened { None } else { reader.last_of(session, PREPARED, seq)? };
+        }
+        let mut prompt = Self::default();
+        for prepared in requests.iter().rev() {
+            prompt.take(reader, prepared)?;
         }
         Ok(prompt)
     }
@@ -85,6 +116,11 @@ impl Prompt {
 
 fn blob(reader: &Reader, digest: &Digest) -> Result<Bytes, store::BlobError> {
     reader.blob(digest).map(Bytes::from)
+}
+
+/// One event of a session, decoded.
+pub(crate) fn one(reader: &Reader, session: &SessionId, seq: u64) -> Result<Event, RebuildError> {
+    Ok(reader.event(session, seq)?.ok_or(RebuildError::None { seq })?.decode()?)
 }
 
 /// The facts of a session from one sequence number up to, not including, another.

@@ -4,7 +4,7 @@
 //! request's bytes are exactly what was sent; where the adapter is today's, encoding the history again gives the same
 //! segments.
 
-use crate::prompt::{PAGE, Prompt, RebuildError};
+use crate::prompt::{PAGE, PREPARED, Prompt, RebuildError};
 use domain::audit::{Finding, audit};
 use domain::digest::Digest;
 use domain::event::{Fact, Payload, Recorded, RequestPrepared};
@@ -12,7 +12,11 @@ use domain::history;
 use domain::ids::SessionId;
 use domain::model::ModelSnapshot;
 use domain::state::State;
+use std::ops::ControlFlow;
 use store::{BlobError, Gone, Reader};
+
+/// Hears how far a verification is, and may stop it.
+pub type Watch<'a> = dyn Fn(Progress) -> ControlFlow<()> + 'a;
 
 /// What verification found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,30 +40,74 @@ pub struct Verdict {
 /// # Errors
 /// When the log can't be read at all.
 pub fn verify(reader: &Reader, session: &SessionId, epoch: u64) -> Result<Verdict, RebuildError> {
-    let events = all(reader, session)?;
+    watched(reader, session, epoch, &|_| ControlFlow::Continue(())).map(Option::unwrap_or_default)
+}
+
+/// How far a verification is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Events read.
+    pub events: u64,
+    /// Requests rebuilt.
+    pub requests: u64,
+    /// Requests there are; 0 until all events are read.
+    pub of: u64,
+}
+
+/// The same, telling how far it is and stopping where it is told to; nothing is found out then.
+///
+/// # Errors
+/// When the log can't be read at all.
+pub fn watched(
+    reader: &Reader,
+    session: &SessionId,
+    epoch: u64,
+    watch: &Watch<'_>,
+) -> Result<Option<Verdict>, RebuildError> {
+    let Some(events) = read(reader, session, watch)? else { return Ok(None) };
     let mut verdict = Verdict { events: events.len() as u64, ..Verdict::default() };
     verdict.findings = audit(&events, epoch);
     let erased = |event: &&Recorded| !event.ignorable && !matches!(event.payload, Payload::Text(_));
     verdict.erased_events = events.iter().filter(erased).count() as u64;
-    requests(reader, &events, &mut verdict)?;
+    if requests(reader, &events, &mut verdict, watch)?.is_break() {
+        return Ok(None);
+    }
     folds(reader, session, &events, &mut verdict)?;
     verdict.findings.sort_by_key(|finding| finding.seq);
-    Ok(verdict)
+    Ok(Some(verdict))
 }
 
 pub(crate) fn all(reader: &Reader, session: &SessionId) -> Result<Vec<Recorded>, RebuildError> {
+    read(reader, session, &|_| ControlFlow::Continue(())).map(Option::unwrap_or_default)
+}
+
+fn read(
+    reader: &Reader,
+    session: &SessionId,
+    watch: &Watch<'_>,
+) -> Result<Option<Vec<Recorded>>, RebuildError> {
     let mut events = Vec::new();
     loop {
-        let page = reader.events(session, events.len() as u64, PAGE)?;
+        let read = events.len() as u64;
+        if watch(Progress { events: read, ..Progress::default() }).is_break() {
+            return Ok(None);
+        }
+        let page = reader.events(session, read, PAGE)?;
         if page.is_empty() {
-            return Ok(events);
+            return Ok(Some(events));
         }
         events.extend(page);
     }
 }
 
 /// I9: each body from its segments; and the segments from the history.
-fn requests(reader: &Reader, events: &[Recorded], verdict: &mut Verdict) -> Result<(), RebuildError> {
+fn requests(
+    reader: &Reader,
+    events: &[Recorded],
+    verdict: &mut Verdict,
+    watch: &Watch<'_>,
+) -> Result<ControlFlow<()>, RebuildError> {
+    let of = events.iter().filter(|event| event.kind == PREPARED).count() as u64;
     let mut rebuilt = Rebuilt { reader, prompt: Prompt::default(), erased: false };
     let mut model: Option<ModelSnapshot> = None;
     // Facts since the last request of the prefix epoch, and since the beginning for one that opens.
@@ -73,6 +121,10 @@ fn requests(reader: &Reader, events: &[Recorded], verdict: &mut Verdict) -> Resu
         match &fact {
             Fact::StepStart(start) => model = Some(start.model.clone()),
             Fact::RequestPrepared(prepared) => {
+                let progress = Progress { events: verdict.events, requests: verdict.requests, of };
+                if watch(progress).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
                 if prepared.opened.is_some() {
                     since = 0;
                 }
@@ -90,7 +142,7 @@ fn requests(reader: &Reader, events: &[Recorded], verdict: &mut Verdict) -> Resu
             whole_from = facts.len();
         }
     }
-    Ok(())
+    Ok(ControlFlow::Continue(()))
 }
 
 /// What a request added to the one before.
@@ -174,7 +226,11 @@ fn folds(
     for recorded in events {
         state.fold(&recorded.clone().decode()?);
     }
-    if *reader.state(session)? != state {
+    let kept = reader.state(session)?;
+    // The session may have gone on since its events were read.
+    let kept =
+        if kept.next_seq == state.next_seq { kept } else { reader.state_after(session, state.next_seq)? };
+    if *kept != state {
         let seq = state.next_seq.saturating_sub(1);
         verdict.findings.push(Finding {
             law: "I17".into(),

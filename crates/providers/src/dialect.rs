@@ -36,6 +36,14 @@ pub trait Dialect: Send + Sync {
         b"]}".to_vec()
     }
 
+    /// What a head says of tools, as text: for telling how much of a request that is. `None` where it says nothing of any.
+    fn tools_of(&self, head: &[u8]) -> Option<String> {
+        let open = head.strip_suffix(b",").unwrap_or(head);
+        let whole = [open, &self.tail()].concat();
+        let body: serde_json::Value = serde_json::from_slice(&whole).ok()?;
+        body.get("tools").map(serde_json::Value::to_string)
+    }
+
     /// The same segment with the dialect's cache marker in its last element; `None` where the dialect has none or
     /// the segment can't carry it.
     fn mark(&self, _segment: &[u8]) -> Option<Vec<u8>> {

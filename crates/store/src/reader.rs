@@ -80,6 +80,28 @@ impl Reader {
         Ok(events)
     }
 
+    /// One event by its place, where the session has that many; it is checked by itself, its neighbours aren't.
+    ///
+    /// # Errors
+    /// When it isn't what was written.
+    pub fn event(&self, session: &SessionId, seq: u64) -> Result<Option<Recorded>, ReadError> {
+        self.with(|connection| {
+            if seq >= rows::next_seq(connection, session)? {
+                return Ok(None);
+            }
+            let damaged = |what| ReadError::Damaged { session: session.clone(), seq, what };
+            rows::alone(connection, session, seq).map(Some).map_err(damaged)
+        })
+    }
+
+    /// Where the last event of this type before a sequence number stands.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub fn last_of(&self, session: &SessionId, kind: &str, before: u64) -> Result<Option<u64>, ReadError> {
+        self.with(|connection| rows::last_of(connection, session, kind, before))
+    }
+
     /// The session's state now; the empty state for a session that doesn't exist. Let go of it before the next append:
     /// a state that somebody still looks at is copied then, as large as it is.
     ///

@@ -152,6 +152,25 @@ pub(crate) fn alone(connection: &Connection, session: &SessionId, seq: u64) -> R
     }
 }
 
+/// The place of the last event of this type before `before`.
+pub(crate) fn last_of(
+    connection: &Connection,
+    session: &SessionId,
+    kind: &str,
+    before: u64,
+) -> Result<Option<u64>, ReadError> {
+    connection
+        .prepare_cached(
+            "SELECT seq FROM events WHERE session = ?1 AND kind = ?2 AND seq < ?3 ORDER BY seq DESC LIMIT 1",
+        )
+        .and_then(|mut select| {
+            select
+                .query_row(params![session.as_str(), kind, int(before)], |row| row.get(0).map(nat))
+                .optional()
+        })
+        .map_err(ReadError::sql("looking for an event"))
+}
+
 fn good(
     connection: &Connection,
     session: &SessionId,
