@@ -42,6 +42,7 @@ impl Room {
         let erased = self.inside.engine()?.erase(&session, erase).await;
         // Whatever came of it: a view that was kept may hold the words.
         lock(&self.inside.opened).remove(&session);
+        self.inside.record.forget(&session);
         let Erased { seq, events, blobs, copies, unfinished } =
             erased.map_err(|failure| of_command(&failure))?;
         let unfinished = unfinished.is_some();

@@ -16,6 +16,7 @@ mod lists;
 mod made;
 mod needs;
 mod permissions;
+mod record;
 mod room;
 mod rules;
 mod storage;

@@ -41,6 +41,7 @@ pub(crate) struct Inside {
     pub(crate) desk: Arc<dyn Desk>,
     pub(crate) opened: Mutex<HashMap<SessionId, Fold>>,
     damaged: Mutex<HashSet<SessionId>>,
+    pub(crate) record: crate::record::Kept,
 }
 
 pub(crate) type Done = Result<Reply, ApiError>;
@@ -60,8 +61,8 @@ impl Room {
     }
 
     fn over(reader: Reader, engine: Option<Arc<Engine>>, desk: Arc<dyn Desk>) -> Self {
-        let (opened, damaged) = (Mutex::default(), Mutex::default());
-        Self { inside: Arc::new(Inside { reader, engine, desk, opened, damaged }) }
+        let (opened, damaged, record) = Default::default();
+        Self { inside: Arc::new(Inside { reader, engine, desk, opened, damaged, record }) }
     }
 
     /// Does one command.
@@ -136,6 +137,15 @@ impl Room {
                 self.undo(&session, undo::scope(of, paths)?, overwrite).await
             }
             Command::ShowMade { session, made } => self.show_made(&session, made).await,
+            Command::RecordOutline { session, from } => self.record_outline(&session, from).await,
+            Command::RecordLines { session, from, count } => self.record_lines(&session, from, count).await,
+            Command::RecordEvent { session, seq } => self.record_event(&session, seq).await,
+            Command::Moment { session, seq } => self.moment(&session, seq).await,
+            Command::Saw { session, seq } => self.saw(&session, seq).await,
+            Command::SawBody { session, seq, from } => self.saw_body(&session, seq, from).await,
+            Command::Verify { session } => self.verify(&session),
+            Command::Verification { session } => self.verification(&session),
+            Command::StopVerify { session } => self.stop_verify(&session),
             Command::PreviewErase { session, place, text } => self.preview_erase(&session, place, text).await,
             Command::Erase { session, place, text, why } => self.erase(&session, place, text, why).await,
             Command::Storage => self.storage().await,

@@ -24,7 +24,7 @@ pub(crate) fn of_arguments(arguments: &str) -> BTreeMap<String, String> {
 }
 
 /// Facts from a structured result: its exit code.
-pub(super) fn of_result(value: &Value) -> Option<(String, String)> {
+pub(crate) fn of_result(value: &Value) -> Option<(String, String)> {
     value.get("exit_code").and_then(Value::as_i64).map(|code| ("exit_code".to_owned(), code.to_string()))
 }
 

@@ -4,6 +4,7 @@
 //! as opaque ids. Commands that append say the sequence number they were recorded at and are idempotent by `command`.
 
 use super::permission::{Permissions, RuleAbout, RuleWord, Tried, WhatIf};
+use super::record::{Moment, RecordEvent, RecordLine, RecordOutline, Saw, SawBody, Verification};
 use super::storage::{ErasePreview, EraseWhy, ErasedView, StorageView, ThinnedView};
 use super::store::{
     AppInfo, Effort, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings,
@@ -234,6 +235,74 @@ pub enum Command {
         /// Its id as given by `changes`.
         made: String,
     },
+    /// One letter for each event of the record from a sequence number on. Reply: `record_outline`.
+    RecordOutline {
+        /// The session.
+        session: String,
+        /// The first event wanted.
+        #[ts(type = "number")]
+        from: u64,
+    },
+    /// Events as lines, at most 200 at once. Reply: `record_lines`.
+    RecordLines {
+        /// The session.
+        session: String,
+        /// The first event wanted.
+        #[ts(type = "number")]
+        from: u64,
+        /// How many.
+        count: u32,
+    },
+    /// One event exactly as recorded. Reply: `record_event`.
+    RecordEvent {
+        /// The session.
+        session: String,
+        /// Which.
+        #[ts(type = "number")]
+        seq: u64,
+    },
+    /// The session as it was right after an event. Reply: `moment`.
+    Moment {
+        /// The session.
+        session: String,
+        /// The event.
+        #[ts(type = "number")]
+        seq: u64,
+    },
+    /// What the model saw in the request that an event's step sent. Reply: `saw`.
+    Saw {
+        /// The session.
+        session: String,
+        /// The event: of a step that built a request.
+        #[ts(type = "number")]
+        seq: u64,
+    },
+    /// A piece of a request's exact bytes. Reply: `saw_body`.
+    SawBody {
+        /// The session.
+        session: String,
+        /// The event the request is recorded in.
+        #[ts(type = "number")]
+        seq: u64,
+        /// Where the piece begins, in bytes.
+        #[ts(type = "number")]
+        from: u64,
+    },
+    /// Begin to verify a record, in the background; one that is under way goes on. Reply: `verification`.
+    Verify {
+        /// The session.
+        session: String,
+    },
+    /// How far that is, or what came of it last. Reply: `verification`.
+    Verification {
+        /// The session.
+        session: String,
+    },
+    /// Stop it. Reply: `verification`.
+    StopVerify {
+        /// The session.
+        session: String,
+    },
     /// What erasing words from the record would touch. Reply: `erase_preview`.
     PreviewErase {
         /// The session.
@@ -344,6 +413,20 @@ pub enum Reply {
     WhatIf(WhatIf),
     /// A difference.
     Diff(FileDiff),
+    /// An outline of the record.
+    RecordOutline(RecordOutline),
+    /// Events as lines.
+    RecordLines(Vec<RecordLine>),
+    /// One event.
+    RecordEvent(RecordEvent),
+    /// The session at a moment.
+    Moment(Box<Moment>),
+    /// What the model saw.
+    Saw(Box<Saw>),
+    /// A piece of a request.
+    SawBody(SawBody),
+    /// Whether the record holds.
+    Verification(Verification),
     /// What erasing would touch.
     ErasePreview(ErasePreview),
     /// What was erased.

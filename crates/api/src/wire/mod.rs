@@ -1,7 +1,7 @@
 //! Wire types: what a client sends and sees. They stop at this crate; their TypeScript twins are generated.
 //!
-//! Seven parts: [`command`] (what a client asks for), [`view`] (what a session looks like), [`need`] (what waits over all
-//! sessions), [`undo`] (what it changed, and taking that back), [`permission`] (what is allowed),
+//! Eight parts: [`command`] (what a client asks for), [`view`] (what a session looks like), [`need`] (what waits over all
+//! sessions), [`undo`] (what it changed, and taking that back), [`permission`] (what is allowed), [`record`] (what was recorded),
 //! [`storage`] (taking words out of the record) and [`store`] (lists, models,
 //! settings). A client folds [`view::Patch`]es by sequence number and computes no truth of its own: facts and codes come
 //! from here, words are the client's. Numbers that count things are JSON numbers.
@@ -9,6 +9,7 @@
 pub mod command;
 pub mod need;
 pub mod permission;
+pub mod record;
 pub mod storage;
 pub mod store;
 pub mod undo;

@@ -6,6 +6,7 @@ mod added;
 mod door;
 mod lists;
 mod queue;
+mod record;
 mod rig;
 mod rules;
 mod subscribing;

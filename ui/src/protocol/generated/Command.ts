@@ -263,7 +263,75 @@ session: string,
 /**
  * Its id as given by `changes`.
  */
-made: string, } } | { "name": "preview_erase", "args": { 
+made: string, } } | { "name": "record_outline", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * The first event wanted.
+ */
+from: number, } } | { "name": "record_lines", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * The first event wanted.
+ */
+from: number, 
+/**
+ * How many.
+ */
+count: number, } } | { "name": "record_event", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * Which.
+ */
+seq: number, } } | { "name": "moment", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * The event.
+ */
+seq: number, } } | { "name": "saw", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * The event: of a step that built a request.
+ */
+seq: number, } } | { "name": "saw_body", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * The event the request is recorded in.
+ */
+seq: number, 
+/**
+ * Where the piece begins, in bytes.
+ */
+from: number, } } | { "name": "verify", "args": { 
+/**
+ * The session.
+ */
+session: string, } } | { "name": "verification", "args": { 
+/**
+ * The session.
+ */
+session: string, } } | { "name": "stop_verify", "args": { 
+/**
+ * The session.
+ */
+session: string, } } | { "name": "preview_erase", "args": { 
 /**
  * The session.
  */

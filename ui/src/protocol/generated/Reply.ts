@@ -5,8 +5,14 @@ import type { ErasePreview } from "./ErasePreview";
 import type { ErasedView } from "./ErasedView";
 import type { FileDiff } from "./FileDiff";
 import type { Folder } from "./Folder";
+import type { Moment } from "./Moment";
 import type { Permissions } from "./Permissions";
 import type { Provider } from "./Provider";
+import type { RecordEvent } from "./RecordEvent";
+import type { RecordLine } from "./RecordLine";
+import type { RecordOutline } from "./RecordOutline";
+import type { Saw } from "./Saw";
+import type { SawBody } from "./SawBody";
 import type { SessionSummary } from "./SessionSummary";
 import type { SessionView } from "./SessionView";
 import type { Settings } from "./Settings";
@@ -14,6 +20,7 @@ import type { StorageView } from "./StorageView";
 import type { ThinnedView } from "./ThinnedView";
 import type { ThreeWay } from "./ThreeWay";
 import type { UndoPreview } from "./UndoPreview";
+import type { Verification } from "./Verification";
 import type { WhatIf } from "./WhatIf";
 
 /**
@@ -31,4 +38,4 @@ message: string,
 /**
  * Where.
  */
-seq: number, } } | { "kind": "changes", "value": Changes } | { "kind": "undo_preview", "value": UndoPreview } | { "kind": "three_way", "value": ThreeWay } | { "kind": "permissions", "value": Permissions } | { "kind": "what_if", "value": WhatIf } | { "kind": "diff", "value": FileDiff } | { "kind": "erase_preview", "value": ErasePreview } | { "kind": "erased", "value": ErasedView } | { "kind": "storage", "value": StorageView } | { "kind": "thinned", "value": ThinnedView } | { "kind": "providers", "value": Array<Provider> } | { "kind": "settings", "value": Settings };
+seq: number, } } | { "kind": "changes", "value": Changes } | { "kind": "undo_preview", "value": UndoPreview } | { "kind": "three_way", "value": ThreeWay } | { "kind": "permissions", "value": Permissions } | { "kind": "what_if", "value": WhatIf } | { "kind": "diff", "value": FileDiff } | { "kind": "record_outline", "value": RecordOutline } | { "kind": "record_lines", "value": Array<RecordLine> } | { "kind": "record_event", "value": RecordEvent } | { "kind": "moment", "value": Moment } | { "kind": "saw", "value": Saw } | { "kind": "saw_body", "value": SawBody } | { "kind": "verification", "value": Verification } | { "kind": "erase_preview", "value": ErasePreview } | { "kind": "erased", "value": ErasedView } | { "kind": "storage", "value": StorageView } | { "kind": "thinned", "value": ThinnedView } | { "kind": "providers", "value": Array<Provider> } | { "kind": "settings", "value": Settings };

@@ -1,0 +1,141 @@
+//! Looking at the record of one session: outline, lines, single events, any moment, what the model saw, verification.
+//!
+//! Everything is read from the log when it is asked for; what is kept in memory are shortcuts to it. Invariant: nothing here
+//! writes, and what was kept of a session is dropped when words are erased from it.
+
+mod line;
+mod moment;
+mod outline;
+mod saw;
+mod verify;
+
+use crate::failure::{error, of_read};
+use crate::room::{Done, Inside, Room, lock};
+use crate::wire::ApiError;
+use crate::wire::command::Reply;
+use crate::wire::record::RecordEvent;
+use domain::event::Payload;
+use domain::ids::SessionId;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+/// Sessions of which shortcuts are kept.
+const KEPT: usize = 4;
+/// Most bytes of a payload that are given at once.
+const PAYLOAD_BYTES: usize = 128 * 1024;
+
+/// Shortcuts to the record.
+#[derive(Default)]
+pub(crate) struct Kept {
+    outlines: Mutex<HashMap<SessionId, outline::Outline>>,
+    moments: Mutex<HashMap<SessionId, moment::Moments>>,
+    runs: Mutex<HashMap<SessionId, Arc<verify::Run>>>,
+}
+
+impl Kept {
+    /// Drops what is kept of a session.
+    pub(crate) fn forget(&self, session: &SessionId) {
+        lock(&self.outlines).remove(session);
+        lock(&self.moments).remove(session);
+        if let Some(run) = lock(&self.runs).remove(session) {
+            run.stop();
+        }
+    }
+}
+
+/// Keeps one more, where there is room for it; else only it.
+fn keep<T>(map: &Mutex<HashMap<SessionId, T>>, session: &SessionId, value: T) {
+    let mut map = lock(map);
+    if map.len() >= KEPT && !map.contains_key(session) {
+        map.clear();
+    }
+    map.insert(session.clone(), value);
+}
+
+impl Room {
+    pub(crate) async fn record_outline(&self, session: &str, from: u64) -> Done {
+        let session = self.known(session)?;
+        let outline = self.off_thread(move |inside| outline::outline(inside, &session, from)).await?;
+        Ok(Reply::RecordOutline(outline))
+    }
+
+    pub(crate) async fn record_lines(&self, session: &str, from: u64, count: u32) -> Done {
+        let session = self.known(session)?;
+        let lines = self.off_thread(move |inside| line::lines(&inside.reader, &session, from, count)).await?;
+        Ok(Reply::RecordLines(lines))
+    }
+
+    pub(crate) async fn record_event(&self, session: &str, seq: u64) -> Done {
+        let session = self.known(session)?;
+        let event = self.off_thread(move |inside| event(inside, &session, seq)).await?;
+        Ok(Reply::RecordEvent(event))
+    }
+
+    pub(crate) async fn moment(&self, session: &str, seq: u64) -> Done {
+        let session = self.known(session)?;
+        let moment = self.off_thread(move |inside| moment::moment(inside, &session, seq)).await?;
+        Ok(Reply::Moment(Box::new(moment)))
+    }
+
+    pub(crate) async fn saw(&self, session: &str, seq: u64) -> Done {
+        let session = self.known(session)?;
+        let saw = self.off_thread(move |inside| saw::saw(&inside.reader, &session, seq)).await?;
+        Ok(Reply::Saw(Box::new(saw)))
+    }
+
+    pub(crate) async fn saw_body(&self, session: &str, seq: u64, from: u64) -> Done {
+        let session = self.known(session)?;
+        let body = self.off_thread(move |inside| saw::body(&inside.reader, &session, seq, from)).await?;
+        Ok(Reply::SawBody(body))
+    }
+
+    pub(crate) fn verify(&self, session: &str) -> Done {
+        let session = self.known(session)?;
+        Ok(Reply::Verification(verify::begin(&self.inside, &session)?))
+    }
+
+    pub(crate) fn verification(&self, session: &str) -> Done {
+        let session = self.known(session)?;
+        Ok(Reply::Verification(verify::look(&self.inside, &session)))
+    }
+
+    pub(crate) fn stop_verify(&self, session: &str) -> Done {
+        let session = self.known(session)?;
+        Ok(Reply::Verification(verify::stop(&self.inside, &session)))
+    }
+}
+
+fn event(inside: &Inside, session: &SessionId, seq: u64) -> Result<RecordEvent, ApiError> {
+    let found = inside.reader.event(session, seq).map_err(|read| of_read(&read))?;
+    let found = found.ok_or_else(|| no_event(seq))?;
+    let payload = found.payload.text().map(|text| upto(text, PAYLOAD_BYTES).to_owned());
+    Ok(RecordEvent {
+        seq,
+        kind: found.kind,
+        version: found.version,
+        time: found.time,
+        epoch: found.epoch,
+        turn: found.turn.map(|turn| turn.to_string()),
+        step: found.step.map(|step| step.to_string()),
+        ignorable: found.ignorable,
+        sources: found.sources,
+        hash: found.hash.to_string(),
+        before: found.prev_hash.to_string(),
+        bytes: found.payload.text().map_or(0, |text| text.len() as u64),
+        erased: !matches!(found.payload, Payload::Text(_)),
+        payload,
+    })
+}
+
+fn no_event(seq: u64) -> ApiError {
+    error("record/none", format!("the session has no event {seq}"), "Look at the record again.")
+}
+
+/// The beginning of a text, of at most so many bytes.
+fn upto(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

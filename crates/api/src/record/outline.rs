@@ -1,0 +1,130 @@
+//! The outline: one letter an event, read once and carried on.
+//!
+//! Most letters follow from an event's type; for calls' ends and the ends of attempts and turns the payload says whether files
+//! changed and whether it went well. Invariant: an event has the letter that its line has.
+
+use super::keep;
+use crate::failure::of_read;
+use crate::room::{Inside, lock};
+use crate::wire::ApiError;
+use crate::wire::record::{RecordBreak, RecordOutline};
+use domain::event::{AttemptEndKind, End, Fact, Recorded, ToolOutcome};
+use domain::ids::SessionId;
+use engine::show::ReadError;
+
+/// Events read at once.
+const PAGE: usize = 1_000;
+
+/// An outline as far as it was read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Outline {
+    letters: String,
+    began: Option<u64>,
+    ended: Option<u64>,
+}
+
+pub(super) fn outline(inside: &Inside, session: &SessionId, from: u64) -> Result<RecordOutline, ApiError> {
+    let mut outline = lock(&inside.record.outlines).remove(session).unwrap_or_default();
+    let broken = outline.read_on(inside, session)?;
+    // A letter is one byte.
+    let at = usize::try_from(from).unwrap_or(usize::MAX);
+    let letters = outline.letters.get(at..).unwrap_or_default().to_owned();
+    let shown = RecordOutline { from, letters, began: outline.began, ended: outline.ended, broken };
+    keep(&inside.record.outlines, session, outline);
+    Ok(shown)
+}
+
+impl Outline {
+    fn read_on(&mut self, inside: &Inside, session: &SessionId) -> Result<Option<RecordBreak>, ApiError> {
+        loop {
+            let page = match inside.reader.events(session, self.letters.len() as u64, PAGE) {
+                Ok(page) => page,
+                Err(ReadError::Damaged { seq, what, .. }) => return self.up_to(inside, session, seq, what),
+                Err(read) => return Err(of_read(&read)),
+            };
+            let last = page.len() < PAGE;
+            page.iter().for_each(|event| self.take(event));
+            if last {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// A bad event hides the rest of its page: what stands before it is read one by one.
+    fn up_to(
+        &mut self,
+        inside: &Inside,
+        session: &SessionId,
+        seq: u64,
+        detail: String,
+    ) -> Result<Option<RecordBreak>, ApiError> {
+        let missing = usize::try_from(seq.saturating_sub(self.letters.len() as u64)).unwrap_or(usize::MAX);
+        let page = inside.reader.events(session, self.letters.len() as u64, missing);
+        page.map_err(|read| of_read(&read))?.iter().for_each(|event| self.take(event));
+        Ok(Some(RecordBreak { seq, detail }))
+    }
+
+    fn take(&mut self, event: &Recorded) {
+        self.letters.push(letter(event));
+        self.began.get_or_insert(event.time);
+        self.ended = Some(event.time);
+    }
+}
+
+/// The letter of an event.
+pub(super) fn letter(event: &Recorded) -> char {
+    match event.kind.as_str() {
+        "attempt/end" | "turn/end" | "tool/result" | "tool/cancelled" => {
+            let fact = event.clone().decode().ok().and_then(|event| event.fact);
+            fact.as_ref().map_or_else(|| plain(event), |fact| told(fact, event))
+        }
+        _ => plain(event),
+    }
+}
+
+/// By what it says.
+fn told(fact: &Fact, event: &Recorded) -> char {
+    match fact {
+        Fact::AttemptEnd(e) => match e.end {
+            AttemptEndKind::Accepted | AttemptEndKind::Cancelled => 's',
+            AttemptEndKind::Unaccepted { .. } | AttemptEndKind::Failed { .. } => 'S',
+            AttemptEndKind::Interrupted => 'r',
+        },
+        Fact::TurnEnd(e) => match e.end {
+            End::Completed | End::Cancelled { .. } | End::Rejected | End::NothingToDo => 't',
+            End::Failed { .. } | End::Length | End::Refused | End::Blocked { .. } | End::Limit { .. } => 'T',
+            End::Interrupted => 'r',
+        },
+        Fact::ToolResult(e) => {
+            let letter = if e.changed.is_empty() { 'c' } else { 'f' };
+            match e.outcome {
+                ToolOutcome::Ok { .. } => letter,
+                ToolOutcome::Error { .. } => letter.to_ascii_uppercase(),
+            }
+        }
+        Fact::ToolCancelled(e) if !e.changed.is_empty() => 'f',
+        _ => plain(event),
+    }
+}
+
+/// By its type alone.
+fn plain(event: &Recorded) -> char {
+    let (noun, verb) = event.kind.split_once('/').unwrap_or((event.kind.as_str(), ""));
+    match (noun, verb) {
+        ("turn", "start") => 'n',
+        ("turn", _) => 't',
+        ("step", "start") => 'p',
+        ("tool", "output") | ("assistant", "delta") => 'd',
+        ("tool", "outcome_unknown") => 'R',
+        ("call", _) | ("recovery", _) | ("late", _) => 'r',
+        ("question", "answered") | ("user", _) | ("inbox", _) => 'm',
+        ("assistant", _) => 'a',
+        ("tool" | "plan" | "question" | "secret", _) => 'c',
+        ("approval" | "grant", _) => 'y',
+        ("revision", _) => 'f',
+        ("session" | "folder" | "record" | "notice", _) => 'o',
+        _ if event.ignorable => 'd',
+        _ if event.step.is_some() => 's',
+        _ => 'o',
+    }
+}

@@ -1,0 +1,140 @@
+//! Verifying a record in the background: begun, looked at, stopped.
+//!
+//! One run a session at a time, on a thread for work that blocks. Invariant: a stopped run has found nothing out, and what is
+//! said of a record is what was read of it, up to the events that are counted.
+
+use crate::failure::{internal, of_read};
+use crate::room::{Inside, lock};
+use crate::wire::ApiError;
+use crate::wire::record::{Verification, VerifyFinding};
+use domain::audit::Finding;
+use domain::ids::SessionId;
+use engine::prompt::RebuildError;
+use engine::show::{ReadError, Reader};
+use engine::verify::{Progress, Verdict, watched};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::time::Instant;
+
+/// One verification.
+#[derive(Default)]
+pub(super) struct Run {
+    stop: AtomicBool,
+    progress: Mutex<Progress>,
+    end: Mutex<Option<Ended>>,
+}
+
+struct Ended {
+    at: Instant,
+    how: How,
+}
+
+enum How {
+    Done(Verdict),
+    /// An event isn't what was written.
+    Damaged(Finding),
+    Stopped,
+    Failed,
+}
+
+impl Run {
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+    }
+
+    fn go(&self, reader: &Reader, session: &SessionId, epoch: u64) {
+        let watch = |progress| {
+            *lock(&self.progress) = progress;
+            if self.stop.load(Ordering::Acquire) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let how = match watched(reader, session, epoch, &watch) {
+            Ok(Some(verdict)) => How::Done(verdict),
+            Ok(None) => How::Stopped,
+            Err(RebuildError::Read(ReadError::Damaged { seq, what, .. })) => {
+                How::Damaged(Finding { law: "I1".to_owned(), seq, detail: what })
+            }
+            Err(why) => {
+                tracing::warn!(%session, %why, "a record can't be verified");
+                How::Failed
+            }
+        };
+        *lock(&self.end) = Some(Ended { at: Instant::now(), how });
+    }
+
+    fn view(&self) -> Verification {
+        let Progress { events, requests, of } = *lock(&self.progress);
+        let mut view = Verification { state: "running".to_owned(), events, requests, of, ..none() };
+        let end = lock(&self.end);
+        let Some(Ended { at, how }) = end.as_ref() else { return view };
+        view.ago = Some(u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX));
+        let (state, findings) = match how {
+            How::Done(verdict) => {
+                (view.events, view.requests, view.of) = (verdict.events, verdict.requests, verdict.requests);
+                view.erased = verdict.erased_requests;
+                ("done", &verdict.findings[..])
+            }
+            How::Damaged(finding) => ("done", std::slice::from_ref(finding)),
+            How::Stopped => ("stopped", &[][..]),
+            How::Failed => ("failed", &[][..]),
+        };
+        view.state = state.to_owned();
+        view.findings = findings.len() as u64;
+        view.first = findings.iter().min_by_key(|finding| finding.seq).map(told);
+        view
+    }
+}
+
+pub(super) fn begin(inside: &Arc<Inside>, session: &SessionId) -> Result<Verification, ApiError> {
+    let epoch = inside.reader.last_epoch().map_err(|read| of_read(&read))?;
+    let mut runs = lock(&inside.record.runs);
+    if let Some(run) = runs.get(session)
+        && lock(&run.end).is_none()
+    {
+        return Ok(run.view());
+    }
+    let run = Arc::new(Run::default());
+    runs.insert(session.clone(), Arc::clone(&run));
+    let (reader, session, view) = (inside.reader.clone(), session.clone(), run.view());
+    tokio::runtime::Handle::try_current()
+        .map_err(internal)?
+        .spawn_blocking(move || run.go(&reader, &session, epoch));
+    Ok(view)
+}
+
+pub(super) fn look(inside: &Inside, session: &SessionId) -> Verification {
+    lock(&inside.record.runs).get(session).map_or_else(none, |run| run.view())
+}
+
+pub(super) fn stop(inside: &Inside, session: &SessionId) -> Verification {
+    if let Some(run) = lock(&inside.record.runs).get(session) {
+        run.stop();
+    }
+    look(inside, session)
+}
+
+fn none() -> Verification {
+    Verification {
+        state: "none".to_owned(),
+        events: 0,
+        requests: 0,
+        of: 0,
+        erased: 0,
+        ago: None,
+        findings: 0,
+        first: None,
+    }
+}
+
+fn told(finding: &Finding) -> VerifyFinding {
+    let what = match finding.law.as_str() {
+        "I9" => "request",
+        "I1" => "changed",
+        _ => "law",
+    };
+    VerifyFinding {
+        seq: finding.seq,
+        what: what.to_owned(),
+        detail: format!("{}: {}", finding.law, finding.detail),
+    }
+}

@@ -1,0 +1,209 @@
+//! The record as a client looks at it, over a whole host: outline, lines, moments, what the model saw, verification.
+
+use crate::rig::{Rig, call, text};
+use api::wire::ApiError;
+use api::wire::command::{Command, Mode, Reply};
+use api::wire::record::{Moment, RecordLine, RecordOutline, Saw, Verification};
+use api::wire::view::Activity;
+use serde_json::{Value, json};
+
+/// A session that made a plan, wrote a file and answered.
+async fn worked() -> (Rig, String) {
+    let plan = json!({"items": [{"text": "Write it", "status": "in_progress"}]});
+    let answers = json!([
+        call("update_plan", plan),
+        call("write_file", json!({"path": "menu.txt", "content": "Almond cake 4.20\n"})),
+        text("It is written."),
+    ]);
+    let rig = Rig::new(answers).await;
+    let session = rig.session(Mode::Edit).await;
+    let mut client = rig.client(&session).await;
+    rig.say(&session, "Write the menu").await;
+    client.until(|view| view.activity == Activity::Idle && view.entries.len() > 4).await;
+    (rig, session)
+}
+
+async fn outline(rig: &Rig, session: &str, from: u64) -> RecordOutline {
+    match rig.call(Command::RecordOutline { session: session.to_owned(), from }).await {
+        Reply::RecordOutline(outline) => outline,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn lines(rig: &Rig, session: &str, from: u64, count: u32) -> Vec<RecordLine> {
+    match rig.call(Command::RecordLines { session: session.to_owned(), from, count }).await {
+        Reply::RecordLines(lines) => lines,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn moment(rig: &Rig, session: &str, seq: u64) -> Moment {
+    match rig.call(Command::Moment { session: session.to_owned(), seq }).await {
+        Reply::Moment(moment) => *moment,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn saw(rig: &Rig, session: &str, seq: u64) -> Saw {
+    match rig.call(Command::Saw { session: session.to_owned(), seq }).await {
+        Reply::Saw(saw) => *saw,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn verified(rig: &Rig, session: &str) -> Verification {
+    let mut asked = Command::Verify { session: session.to_owned() };
+    loop {
+        match rig.call(asked).await {
+            Reply::Verification(found) if found.state != "running" => return found,
+            Reply::Verification(_) => tokio::task::yield_now().await,
+            other => panic!("{other:?}"),
+        }
+        asked = Command::Verification { session: session.to_owned() };
+    }
+}
+
+async fn refused(rig: &Rig, command: Command) -> ApiError {
+    rig.host.room().call(command).await.expect_err("it can't be told")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r_cli_04_pages_of_the_record_and_live_events_have_the_same_numbers() {
+    let (rig, session) = worked().await;
+    let view = rig.view(&session).await;
+    let whole = outline(&rig, &session, 0).await;
+    assert_eq!(whole.letters.len() as u64, view.seq + 1, "one letter an event");
+    assert_eq!(
+        outline(&rig, &session, 5).await.letters,
+        whole.letters[5..],
+        "and the rest from any number on"
+    );
+    // Page by page, in any order, every line has its place, its letter and nothing twice.
+    let mut all = Vec::new();
+    for from in (0..whole.letters.len() as u64).step_by(7) {
+        all.extend(lines(&rig, &session, from, 7).await);
+    }
+    let numbers: Vec<u64> = all.iter().map(|line| line.seq).collect();
+    assert_eq!(numbers, (0..=view.seq).collect::<Vec<_>>());
+    let letters: String = all.iter().map(|line| line.letter.as_str()).collect();
+    assert_eq!(letters, whole.letters);
+    // Never more than a page, whatever is asked for.
+    assert!(lines(&rig, &session, 0, u32::MAX).await.len() <= 200);
+    rig.host.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r_cli_07_lines_say_what_each_call_was_and_came_to() {
+    let (rig, session) = worked().await;
+    let all = lines(&rig, &session, 0, 200).await;
+    let wrote: Vec<&RecordLine> =
+        all.iter().filter(|line| line.facts.get("path").is_some_and(|path| path == "menu.txt")).collect();
+    let kinds: Vec<&str> = wrote.iter().map(|line| line.kind.as_str()).collect();
+    assert_eq!(kinds, ["tool/call", "tool/decision", "tool/start", "tool/result"], "by the call's own facts");
+    let result = wrote.last().expect("a result");
+    assert_eq!((result.letter.as_str(), result.facts["changed"].as_str()), ("f", "1"));
+    assert_eq!(result.facts["tool"], "write_file");
+    // A page that begins after the call knows it all the same.
+    let later = lines(&rig, &session, result.seq, 1).await;
+    assert_eq!(later.first(), Some(*result));
+    rig.host.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r_log_17_any_moment_is_the_fold_of_the_record_up_to_it() {
+    let (rig, session) = worked().await;
+    let all = lines(&rig, &session, 0, 200).await;
+    let at = |kind: &str, nth: usize| {
+        all.iter().filter(|line| line.kind == kind).nth(nth).expect("it is recorded").seq
+    };
+    let before = moment(&rig, &session, at("plan/replaced", 0) - 1).await;
+    let after = moment(&rig, &session, at("plan/replaced", 0)).await;
+    assert_eq!(before.plan, None);
+    assert_eq!(after.plan.map(|plan| plan.items.len()), Some(1));
+    let running = moment(&rig, &session, at("tool/start", 1)).await;
+    let states: Vec<_> = running.calls.iter().map(|call| (call.tool.as_str(), call.state.as_str())).collect();
+    assert_eq!((states, running.step, running.turns), (vec![("write_file", "running")], 2, 1));
+    // Back and forth: whatever was kept on the way, the same moment is the same.
+    let last = all.last().expect("lines").seq;
+    let end = moment(&rig, &session, last).await;
+    assert_eq!((end.turn.as_deref(), end.calls.len()), (None, 0));
+    assert_eq!(moment(&rig, &session, at("tool/start", 1)).await, running);
+    let none = refused(&rig, Command::Moment { session: session.clone(), seq: last + 1 }).await;
+    assert_eq!(none.code, "record/none");
+    // What never was harms nothing: the session goes on.
+    rig.say(&session, "And again").await;
+    rig.host.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_model_saw_is_told_part_by_part_and_to_the_byte() {
+    let (rig, session) = worked().await;
+    let all = lines(&rig, &session, 0, 200).await;
+    let attempts: Vec<u64> =
+        all.iter().filter(|line| line.kind == "attempt/start").map(|line| line.seq).collect();
+    let first = saw(&rig, &session, attempts[0]).await;
+    let told = |saw: &Saw| -> Vec<(String, String, bool)> {
+        let part = |part: &api::wire::record::SawPart| (part.what.clone(), part.source.clone(), part.same);
+        saw.parts.iter().map(part).collect()
+    };
+    let part = |what: &str, source: &str, same: bool| (what.to_owned(), source.to_owned(), same);
+    assert_eq!(
+        told(&first),
+        [
+            part("instructions", "host", false),
+            part("tools", "host", false),
+            part("note", "host", false),
+            part("said", "user", false)
+        ]
+    );
+    assert_eq!((first.opened.as_deref(), first.rebuilt.as_str()), (Some("first"), "exactly"));
+    let third = saw(&rig, &session, attempts[2]).await;
+    assert_eq!(
+        told(&third),
+        [
+            part("instructions", "host", true),
+            part("tools", "host", true),
+            part("before", "both", true),
+            part("answer", "model", false),
+            part("result", "folder", false)
+        ]
+    );
+    assert_eq!(third.parts[4].facts["path"], "menu.txt");
+    assert_eq!((third.opened, third.step, third.attempts), (None, 3, 1));
+    // The bytes, piece by piece, are the ones whose digest is on the record.
+    let (mut body, mut from) = (String::new(), Some(0));
+    while let Some(at) = from {
+        let asked = Command::SawBody { session: session.clone(), seq: third.seq, from: at };
+        let Reply::SawBody(piece) = rig.call(asked).await else { panic!() };
+        body.push_str(&piece.text);
+        from = piece.next;
+    }
+    assert_eq!(domain::digest::Digest::of(body.as_bytes()).to_string(), third.digest);
+    assert_eq!(body.len() as u64, third.bytes);
+    let sent: Value = serde_json::from_str(&body).expect("it is what was sent");
+    assert!(sent.to_string().contains("Write the menu"));
+    let none = refused(&rig, Command::Saw { session: session.clone(), seq: 0 }).await;
+    assert_eq!(none.code, "record/no_request");
+    rig.host.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn i09_the_seal_holds_for_every_request_and_is_stopped_by_whoever_looks_away() {
+    let (rig, session) = worked().await;
+    let found = verified(&rig, &session).await;
+    assert_eq!((found.state.as_str(), found.requests, found.findings, found.first), ("done", 3, 0, None));
+    let unknown =
+        refused(&rig, Command::Verify { session: "ses_00000000000000000000000000000009".into() }).await;
+    assert_eq!(unknown.code, "session/unknown");
+    // One event exactly as recorded, and what chains it.
+    let event = rig.call(Command::RecordEvent { session: session.clone(), seq: 1 }).await;
+    let Reply::RecordEvent(event) = event else { panic!() };
+    let Reply::RecordEvent(before) =
+        rig.call(Command::RecordEvent { session: session.clone(), seq: 0 }).await
+    else {
+        panic!()
+    };
+    assert_eq!(event.before, before.hash);
+    assert!(event.payload.expect("nothing was erased").contains("Write the menu"));
+    rig.host.close().await;
+}
