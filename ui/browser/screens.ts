@@ -117,6 +117,36 @@ export const SCREENS: readonly Screen[] = [
     }),
   },
   {
+    name: 'record',
+    query: '',
+    go: session('Faster photo', async (page) => {
+      await page.keyboard.press('Control+5');
+      await page.keyboard.press('Control+Shift+KeyM');
+      await page.getByRole('slider', { name: 'Moment in the session' }).fill('20');
+      await page.getByRole('heading', { name: 'What the model saw' }).waitFor();
+      for (const fold of ['Read it as sent', 'The exact event', 'What this means'])
+        await page.getByText(fold).click();
+    }),
+  },
+  {
+    name: 'record beside the conversation',
+    query: '',
+    go: session('Faster photo', async (page) => {
+      await page.getByRole('tab', { name: 'Record' }).click();
+      await page.locator('.line .event[aria-current]').waitFor();
+    }),
+  },
+  {
+    name: 'record that does not hold',
+    query: 'heavy=1&only=ses_hostile',
+    go: async (page) => {
+      await page.keyboard.press('Control+5');
+      await page.keyboard.press('Control+Shift+KeyM');
+      await page.getByRole('button', { name: 'Show that event' }).click();
+      await page.getByText('What exactly').click();
+    },
+  },
+  {
     name: 'link',
     query: '',
     go: session('Faster photo', (page) => page.locator('.md-link').first().click()),

@@ -64,11 +64,15 @@ test('i13_an_unknown_outcome_is_asked_about_with_its_evidence_and_nothing_chosen
   const onresolve = vi.fn(yes);
   const evidence = { started_at: '1000', reason: 'runtime_restarted', output_tail: 'sent 9 of 14' };
   const upload = call('c', 'run_command', { command: './publish.sh' }, { state: 'unknown' });
-  render(UnknownCard, { t: en, call: upload, evidence, resolution: null, onresolve });
+  const onrecord = vi.fn();
+  const found = { time: 1e12, onresolve, onrecord };
+  render(UnknownCard, { t: en, call: upload, evidence, resolution: null, ...found });
   expect(screen.getByText('Daybook was closed while it ran')).toBeVisible();
   expect(screen.getByText('sent 9 of 14')).toBeVisible();
   expect(screen.getAllByRole('radio').every((radio) => !(radio as HTMLInputElement).checked)).toBe(true);
   expect(screen.getByRole('button', { name: 'Continue' })).toBeDisabled();
+  await userEvent.click(screen.getByRole('button', { name: 'See the record' }));
+  expect(onrecord).toHaveBeenCalledOnce();
   await userEvent.click(screen.getByRole('radio', { name: /It did finish/ }));
   await userEvent.click(screen.getByRole('button', { name: 'Continue' }));
   expect(onresolve).toHaveBeenCalledExactlyOnceWith('done');
@@ -76,7 +80,8 @@ test('i13_an_unknown_outcome_is_asked_about_with_its_evidence_and_nothing_chosen
 
 test('an answered unknown outcome says what the person found', () => {
   const upload = call('c', 'run_command', { command: 'x' }, { state: 'unknown' });
-  render(UnknownCard, { t: zh, call: upload, evidence: {}, resolution: 'skip', onresolve: yes });
+  const found = { time: 1e12, onresolve: yes, onrecord: () => undefined };
+  render(UnknownCard, { t: zh, call: upload, evidence: {}, resolution: 'skip', ...found });
   expect(screen.getByText('你选择先不管。')).toBeVisible();
 });
 

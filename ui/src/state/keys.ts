@@ -4,7 +4,17 @@
 import { isComposing, type Press } from './composing';
 
 export type Action =
-  'new-session' | 'search' | 'stop' | 'tab-1' | 'tab-2' | 'sidebar' | 'inspector' | 'grow' | 'undo' | 'close';
+  | 'new-session'
+  | 'search'
+  | 'stop'
+  | 'tab-1'
+  | 'tab-2'
+  | 'tab-5'
+  | 'sidebar'
+  | 'inspector'
+  | 'grow'
+  | 'undo'
+  | 'close';
 
 export interface KeyPress extends Press {
   readonly key: string;
@@ -33,6 +43,8 @@ export function actionOf(press: KeyPress, platform: string): Action | null {
       return 'tab-1';
     case '2':
       return 'tab-2';
+    case '5':
+      return 'tab-5';
     case '\\':
       return 'sidebar';
     default:

@@ -55,7 +55,8 @@ export class SessionFold {
   open: string[] = $state.raw([]);
   /** Returns to how things were, oldest first. */
   undos: UndoView[] = $state.raw([]);
-  seq: number;
+  /** Last event folded in. */
+  seq = $state(0);
   // Indexes, not state: nothing on screen reads them.
   // eslint-disable-next-line svelte/prefer-svelte-reactivity
   #byKey = new Map<string, Cell>();

@@ -8,6 +8,7 @@ import { changes, undo } from './en.changes';
 import { composer, waiting } from './en.composer';
 import { erase, eraseFailures } from './en.erase';
 import { offers, permissions } from './en.permissions';
+import { record } from './en.record';
 import { storage } from './en.storage';
 import { queue } from './en.queue';
 import { rules } from './en.rules';
@@ -277,6 +278,14 @@ export const en = {
     answered: (text: string) => `You answered: ${text}`,
     answeredHidden: 'You answered. The answer isn’t shown.',
   },
+  recovered: {
+    title: 'Daybook was closed here, and opened again',
+    kept: 'Nothing on the record was lost.',
+    eye: (n: number) =>
+      n === 1 ? 'One step needs your eye before it goes on.' : `${n} steps need your eye before it goes on.`,
+    goesOn: 'The work went on from here.',
+    waits: 'What waited for you was kept.',
+  },
   unknown: {
     flag: 'Needs your answer',
     title: (what: string) => `Did ${what} finish?`,
@@ -284,7 +293,7 @@ export const en = {
     this: 'this',
     text: 'Daybook closed or lost touch while this was running. It may have happened wholly, in part or not at all, so it won’t repeat it by itself.',
     known: 'What we know',
-    startedAt: (time: string) => `It was started at ${time}`,
+    started: 'It was started',
     reason: {
       crash: 'Daybook was closed or broke off while it ran',
       runtime_restarted: 'Daybook was closed while it ran',
@@ -300,6 +309,7 @@ export const en = {
     skip: 'It didn’t finish, or I don’t know: leave it',
     skipNote: 'It isn’t run again, and the model goes on without it.',
     go: 'Continue',
+    record: 'See the record',
     resolved: {
       again: 'You said it didn’t finish. It runs again as a new step.',
       done: 'You said it did finish.',
@@ -401,6 +411,7 @@ export const en = {
   offers,
   permissions,
   rules,
+  record,
   storage,
   settings: {
     title: 'Settings',

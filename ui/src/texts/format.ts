@@ -63,6 +63,11 @@ export function count(n: number, t: Texts): string {
   return new Intl.NumberFormat(t.lang, { notation: 'compact', maximumFractionDigits: 1 }).format(n);
 }
 
+/** A count in full: 31,480. */
+export function whole(n: number, t: Texts): string {
+  return new Intl.NumberFormat(t.lang).format(n);
+}
+
 /** An amount of data, rounded: 4 KB, 12 MB, 3.2 GB. */
 export function bytes(n: number, t: Texts): string {
   const units = [t.storage.bytes, 'KB', 'MB', 'GB', 'TB'];

@@ -9,6 +9,7 @@ import { changes, undo } from './zh.changes';
 import { composer, waiting } from './zh.composer';
 import { erase, eraseFailures } from './zh.erase';
 import { offers, permissions } from './zh.permissions';
+import { record } from './zh.record';
 import { storage } from './zh.storage';
 import { queue } from './zh.queue';
 import { rules } from './zh.rules';
@@ -268,6 +269,13 @@ export const zh: Texts = {
     answered: (text) => `你的回答：${text}`,
     answeredHidden: '你已回答，内容不显示。',
   },
+  recovered: {
+    title: 'Daybook 在这里关闭过，后来重新打开',
+    kept: '记录完好无损。',
+    eye: (n) => (n === 1 ? '有一步需要你看一眼再继续。' : `有 ${n} 步需要你看一眼再继续。`),
+    goesOn: '工作从这里继续。',
+    waits: '等你处理的事都保留着。',
+  },
   unknown: {
     flag: '需要你回答',
     title: (what) => `${spaced(what, 'after')}完成了吗？`,
@@ -275,7 +283,7 @@ export const zh: Texts = {
     this: '这一步',
     text: '这一步运行时 Daybook 关闭了或失去了联系。它可能做完了、做了一部分，或者没有做，所以不会擅自重做。',
     known: '已知的情况',
-    startedAt: (time) => `开始于 ${time}`,
+    started: '它开始了',
     reason: {
       crash: '运行期间 Daybook 被关闭或中断',
       runtime_restarted: '运行期间 Daybook 被关闭',
@@ -291,6 +299,7 @@ export const zh: Texts = {
     skip: '没有完成，或者不清楚：先不管',
     skipNote: '不会再运行，模型会跳过这一步继续。',
     go: '继续',
+    record: '查看记录',
     resolved: {
       again: '你说没有完成。它会作为新的一步再运行。',
       done: '你说已经完成。',
@@ -389,6 +398,7 @@ export const zh: Texts = {
   offers,
   permissions,
   rules,
+  record,
   storage,
   settings: {
     title: '设置',

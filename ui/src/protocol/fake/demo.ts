@@ -4,6 +4,7 @@ import type { Patch } from '../generated/Patch';
 import { FakeBackend } from './fake';
 import { heavyViews } from './heavy';
 import { approval, entry } from './make';
+import { damagedAt, holding } from './record';
 import { sampleWorld } from './sample';
 import { story } from './story';
 import { en, zh } from './words';
@@ -44,6 +45,11 @@ export function demoBackend(query: URLSearchParams): FakeBackend {
       });
     }
   }
+  // A record of a hundred thousand events, and one that was changed from outside.
+  world.records = new Map([
+    ['ses_record', { events: 100_001, began: now() - 9e8, verification: holding(100_001) }],
+    ['ses_hostile', { events: 214, began: now() - 385_000, verification: damagedAt(118) }],
+  ]);
   const only = query.get('only');
   if (only !== null) world.summaries = world.summaries.filter((line) => line.id === only);
   const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms * pace));

@@ -23,6 +23,7 @@ import { answerPermissions, give } from './allowing';
 import { answerErasing } from './erasing';
 import { FakeFolder } from './folder';
 import { needsOf } from './needs';
+import { answerRecord, holding, type RecordShape } from './record';
 import { answerProviders } from './services';
 import { answerStorage } from './storing';
 import { answerChanges } from './undoing';
@@ -50,6 +51,8 @@ export interface World {
   views: Map<string, SessionView>;
   /** What sessions changed; one that isn't named changed nothing yet. */
   files: Map<string, FakeFolder>;
+  /** What their records hold; one that isn't named has a few events. */
+  records?: Map<string, RecordShape>;
   /** What is kept for undo. */
   storage: StorageView;
   /** What was allowed for more than one call, newest first. */
@@ -180,6 +183,18 @@ export class FakeBackend implements Backend {
         const stage = this.#stage(this.#view(command.args.session));
         return answerChanges(stage, command, () => this.#id('rev'), world.now);
       }
+      case 'record_outline':
+      case 'record_lines':
+      case 'record_event':
+      case 'moment':
+      case 'saw':
+      case 'saw_body':
+      case 'verify':
+      case 'verification':
+      case 'stop_verify': {
+        const view = this.#view(command.args.session);
+        return answerRecord(view, this.#record(view), command);
+      }
       case 'storage':
       case 'set_undo_limit':
       case 'thin_now':
@@ -215,6 +230,15 @@ export class FakeBackend implements Backend {
       return { kind: 'sent', value: { message: command.args.message, seq: view.seq } };
     }
     return { kind: 'done' };
+  }
+
+  #record(view: SessionView): RecordShape {
+    const records = (this.world.records ??= new Map());
+    const events = view.entries.length === 0 ? 0 : 214;
+    const made = { events, began: this.world.now() - 385_000, verification: holding(events) };
+    const shape = records.get(view.id) ?? made;
+    records.set(view.id, shape);
+    return shape;
   }
 
   #play(view: SessionView, command: Command): void {

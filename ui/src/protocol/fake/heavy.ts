@@ -23,6 +23,7 @@ export function heavyViews(now: number, world: Pick<World, 'folders'>): SessionV
   });
   return [
     make('ses_long', 'Five thousand entries', longConversation(5_000, now)),
+    make('ses_record', 'A hundred thousand events', longConversation(60, now)),
     make('ses_some', 'Sixty entries', longConversation(60, now)),
     make('ses_huge', 'One huge answer', [said('s', now, 'Go'), answer('a', now, hugeAnswer(5_000))]),
     make('ses_hostile', HOSTILE_TITLE, [
