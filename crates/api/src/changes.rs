@@ -27,23 +27,23 @@ pub fn changes(reader: &Reader, session: &SessionId) -> Result<Changes, ApiError
     let place = Place::open(Path::new(&root), Vec::new()).ok();
     let ledger = Ledger::read(reader, session).map_err(|error| of_ledger(&error))?;
     let net = |of| ledger.net(&RestoreScope { of, paths: Vec::new() });
-    let files = |of| -> Vec<FileChange> {
-        let mut net = net(of);
+    let files = |mut net: Vec<Effect>| -> Vec<FileChange> {
         without_implied(&mut net);
         show::count_lines(reader, &mut net);
         net.iter().map(|effect| change(place.as_ref(), effect)).collect()
     };
     let mut turns = Vec::new();
     for (at, turn) in ledger.turns.iter().enumerate() {
-        let files = files(RestoreOf::Turn { turn: turn.turn.clone() });
+        let files = files(net(RestoreOf::Turn { turn: turn.turn.clone() }));
         let turn = of_turn(&ledger, at, turn, files);
         if !turn.files.is_empty() || turn.doubt.is_some() {
             turns.push(turn);
         }
     }
     turns.reverse();
-    let made = place.as_ref().map(|place| made::list(session, place, &net(RestoreOf::Session)));
-    Ok(Changes { files: files(RestoreOf::Session), turns, made: made.unwrap_or_default() })
+    let whole = net(RestoreOf::Session);
+    let made = place.as_ref().map(|place| made::list(session, place, &whole));
+    Ok(Changes { files: files(whole), turns, made: made.unwrap_or_default() })
 }
 
 /// A folder that came or went with something in it is told by what was in it.

@@ -81,6 +81,13 @@ pub enum CommandFailure {
     Closing,
 }
 
+impl CommandFailure {
+    /// For whatever couldn't be read.
+    pub(crate) fn unreadable(error: impl std::fmt::Display) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}
+
 /// The process may not write any more, or the session can't be.
 struct Stop;
 

@@ -125,7 +125,7 @@ impl Engine {
     /// When no session may look at it, this one may not or can already, or it can't be recorded.
     pub async fn add_folder(&self, session: &SessionId, path: &Path) -> Result<Recorded, CommandFailure> {
         let (shared, path) = (self.shared.clone(), path.to_owned());
-        let state = self.state(session).map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
+        let state = self.state(session).map_err(CommandFailure::unreadable)?;
         let looking = tokio::task::spawn_blocking(move || {
             let root = real_root(&state);
             let walls = Walls { root: &root, home: shared.ports.home.as_deref(), hide: &shared.ports.hide };
@@ -134,7 +134,7 @@ impl Engine {
                 CommandError { code: refused.code(), message }
             })
         });
-        let found = looking.await.map_err(|error| CommandFailure::Unreadable(error.to_string()))??;
+        let found = looking.await.map_err(CommandFailure::unreadable)??;
         let Found { path, name, identity } = found;
         self.command(session, Command::AddFolder { path, name, identity }).await
     }
@@ -150,7 +150,7 @@ impl Engine {
     /// # Errors
     /// When the session can't be read. The inner error is what the model would read of a call that can't work.
     pub fn would(&self, session: &SessionId, what: &Try) -> Result<Result<Would, ToolError>, CommandFailure> {
-        let state = self.state(session).map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
+        let state = self.state(session).map_err(CommandFailure::unreadable)?;
         Ok(would::would(&self.shared, session, &state, what))
     }
 
@@ -231,11 +231,7 @@ impl Engine {
         if let Some(queue) = actors.get(session).filter(|queue| !queue.is_closed()) {
             return Ok(queue.clone());
         }
-        let state = self
-            .shared
-            .store
-            .state(session)
-            .map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
+        let state = self.shared.store.state(session).map_err(CommandFailure::unreadable)?;
         let (back, queue) = mpsc::channel(QUEUE);
         let actor = Actor::new(session.clone(), Arc::clone(&self.shared), state, queue, back.clone());
         tokio::spawn(actor.run());
@@ -258,5 +254,5 @@ pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CommandFailure> + Send + 'static,
 ) -> Result<T, CommandFailure> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(CommandFailure::Unreadable(error.to_string())))
+    done.unwrap_or_else(|error| Err(CommandFailure::unreadable(error)))
 }

@@ -82,14 +82,14 @@ pub(crate) fn work_out(
 ) -> Result<(Removal, Erased), CommandFailure> {
     let events = all(&shared.store, session)?;
     let read_to = events.len() as u64;
-    let state = shared.store.state(session).map_err(|error| unreadable(&error))?;
+    let state = shared.store.state(session).map_err(CommandFailure::unreadable)?;
     may_erase(&state, read_to)?;
     let (_, words) = words(&events, erase)?;
     let places = places(&events, &Words::new(words.iter().cloned()))?;
     lawful(&events, &places, shared.store.epoch())?;
     let needles = Needles::of_forms(&words);
     let blobs =
-        shared.store.blobs_that(&|bytes| needles.within(bytes)).map_err(|error| unreadable(&error))?;
+        shared.store.blobs_that(&|bytes| needles.within(bytes)).map_err(CommandFailure::unreadable)?;
     let drafts = record(erase, &places, &blobs);
     let erased = Erased {
         seq: read_to + drafts.len() as u64 - 1,
@@ -260,11 +260,7 @@ fn text(left: Left) -> Option<Arc<str>> {
 }
 
 fn all(reader: &Reader, session: &SessionId) -> Result<Vec<Recorded>, CommandFailure> {
-    crate::verify::all(reader, session).map_err(|error| unreadable(&error))
-}
-
-fn unreadable(error: &dyn std::fmt::Display) -> CommandFailure {
-    CommandFailure::Unreadable(error.to_string())
+    crate::verify::all(reader, session).map_err(CommandFailure::unreadable)
 }
 
 fn refused<T>(code: &'static str, message: impl Into<String>) -> Result<T, CommandError> {

@@ -75,8 +75,7 @@ impl Engine {
     pub async fn thin_daily(&self) -> Result<Thinned, CommandFailure> {
         let store = &self.shared.store;
         let now = self.shared.ports.clock.now_ms();
-        let looked =
-            store.setting(thinning::LOOKED).map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
+        let looked = store.setting(thinning::LOOKED).map_err(CommandFailure::unreadable)?;
         let looked: u64 = looked.and_then(|text| text.parse().ok()).unwrap_or(0);
         if self.is_busy() || now.saturating_sub(looked) < thinning::DAY_MS {
             return Ok(Thinned::default());

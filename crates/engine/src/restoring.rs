@@ -29,9 +29,8 @@ pub(crate) fn work_out(
     scope: RestoreScope,
     overwrite: Vec<String>,
 ) -> Result<Restore, CommandFailure> {
-    let unreadable = |error: &dyn std::fmt::Display| CommandFailure::Unreadable(error.to_string());
-    let state = shared.store.state(session).map_err(|error| unreadable(&error))?;
-    let ledger = Ledger::read(&shared.store, session).map_err(|error| unreadable(&error))?;
+    let state = shared.store.state(session).map_err(CommandFailure::unreadable)?;
+    let ledger = Ledger::read(&shared.store, session).map_err(CommandFailure::unreadable)?;
     let root = state.session.as_ref().map(|session| session.root.clone()).unwrap_or_default();
     let place = open(shared, &root)?;
     let blobs = blobs(shared);
@@ -81,9 +80,8 @@ fn part_of(
 
 /// The steps as a blob.
 fn listed(shared: &Shared, steps: &[Effect]) -> Result<EffectList, CommandFailure> {
-    let unreadable = |error: &dyn std::fmt::Display| CommandFailure::Unreadable(error.to_string());
-    let bytes = serde_json::to_vec(steps).map_err(|error| unreadable(&error))?;
-    let list = shared.store.put_blob(&bytes).map_err(|error| unreadable(&error))?;
+    let bytes = serde_json::to_vec(steps).map_err(CommandFailure::unreadable)?;
+    let list = shared.store.put_blob(&bytes).map_err(CommandFailure::unreadable)?;
     Ok(EffectList { list, count: steps.len() as u64 })
 }
 

@@ -102,7 +102,7 @@ impl Survey {
     /// Reads every session's record and weighs what it keeps. Blocks.
     pub(crate) fn of(reader: &Reader, now: u64) -> Result<Self, CommandFailure> {
         let mut survey = Self::default();
-        for row in reader.sessions().map_err(|error| unreadable(&error))? {
+        for row in reader.sessions().map_err(CommandFailure::unreadable)? {
             survey.session(reader, &row.session, now)?;
         }
         survey.units.sort_by(|a, b| (a.time, &a.session, &a.what).cmp(&(b.time, &b.session, &b.what)));
@@ -163,7 +163,7 @@ impl Survey {
         let mut units: BTreeMap<What, Unit> = BTreeMap::new();
         let mut next = 0;
         loop {
-            let page = reader.events(session, next, PAGE).map_err(|error| unreadable(&error))?;
+            let page = reader.events(session, next, PAGE).map_err(CommandFailure::unreadable)?;
             let Some(last) = page.last() else { break };
             next = last.seq + 1;
             for event in page {
@@ -172,7 +172,7 @@ impl Survey {
         }
         let turns = units.values().filter(|unit| matches!(unit.what, What::Turn(_)));
         let newest = turns.map(|unit| unit.time).max();
-        let state = reader.state(session).map_err(|error| unreadable(&error))?;
+        let state = reader.state(session).map_err(CommandFailure::unreadable)?;
         let at_work = state.turn.is_some() || state.restoring.is_some();
         self.at_work += u64::from(at_work);
         self.read_to.insert(session.clone(), next);
@@ -200,7 +200,7 @@ impl Survey {
     ) -> Result<(), CommandFailure> {
         let (time, turn) = (event.time, event.turn.clone());
         let text = event.payload.text().cloned();
-        let Some(fact) = event.decode().map_err(|error| unreadable(&error))?.fact else { return Ok(()) };
+        let Some(fact) = event.decode().map_err(CommandFailure::unreadable)?.fact else { return Ok(()) };
         let unit = |what: What| Unit {
             session: session.clone(),
             what,
@@ -282,7 +282,7 @@ impl Survey {
                 match reached {
                     Ok(new) => unit.own.extend(new),
                     // What can't be read of a turn that may go keeps nothing; of one that stays, it may need anything.
-                    Err(error) if unit.stays.is_some() => return Err(unreadable(&error)),
+                    Err(error) if unit.stays.is_some() => return Err(CommandFailure::unreadable(error)),
                     Err(_) => {}
                 }
             }
@@ -296,7 +296,7 @@ impl Survey {
 
 /// What stood and what stands at the paths of a change.
 fn contents(changed: &Changed, reader: &Reader) -> Result<Vec<Digest>, CommandFailure> {
-    let (effects, _) = effects(changed, reader).map_err(|error| unreadable(&error))?;
+    let (effects, _) = effects(changed, reader).map_err(CommandFailure::unreadable)?;
     Ok(effects
         .iter()
         .flat_map(|effect| [effect.content_before(), effect.content_after()])
@@ -306,10 +306,6 @@ fn contents(changed: &Changed, reader: &Reader) -> Result<Vec<Digest>, CommandFa
 
 /// The limit that the person chose.
 pub(crate) fn limit(reader: &Reader) -> Result<u64, CommandFailure> {
-    let chosen = reader.setting(LIMIT).map_err(|error| unreadable(&error))?;
+    let chosen = reader.setting(LIMIT).map_err(CommandFailure::unreadable)?;
     Ok(chosen.and_then(|text| text.parse().ok()).unwrap_or(USUAL_LIMIT_BYTES))
-}
-
-fn unreadable(error: &dyn std::fmt::Display) -> CommandFailure {
-    CommandFailure::Unreadable(error.to_string())
 }

@@ -56,8 +56,6 @@ pub enum BlobError {
         digest: Digest,
         /// Why.
         why: Gone,
-        /// When, UTC ms.
-        time: u64,
     },
     /// No room on the disk.
     #[error("the disk is full; {} could not be kept", path.display())]

@@ -223,7 +223,7 @@ impl Reader {
     /// That a blob was taken out on purpose, if it was.
     fn gone(&self, digest: &Digest) -> Result<Option<BlobError>, BlobError> {
         let found = self.with(|connection| gone::why(connection, digest).map_err(ReadError::sql(BLOB)));
-        let said = |(why, time)| BlobError::Gone { digest: *digest, why, time };
+        let said = |why| BlobError::Gone { digest: *digest, why };
         found.map(|found| found.map(said)).map_err(|error| of_row(&error))
     }
 

@@ -8,18 +8,17 @@ use domain::ids::FolderId;
 use domain::state::{State, Unfit};
 
 pub(super) fn add(state: &State, added: FolderAdded) -> Taken {
-    let code = match state.may_add(&added) {
-        Ok(()) => return done(vec![Draft::new(added)]),
-        Err(Unfit::Own) => "folder/session",
-        Err(Unfit::Inside) => "folder/inside",
-        Err(Unfit::Around) => "folder/around",
-        Err(Unfit::Overlaps(other)) if other == added.path => "folder/added",
-        Err(Unfit::Overlaps(_)) => "folder/overlaps",
-        Err(Unfit::TooMany) => "folder/count",
-        Err(Unfit::Nameless | Unfit::Taken) => "folder/name",
+    let Err(unfit) = state.may_add(&added) else { return done(vec![Draft::new(added)]) };
+    let code = match &unfit {
+        Unfit::Own => "folder/session",
+        Unfit::Inside => "folder/inside",
+        Unfit::Around => "folder/around",
+        Unfit::Overlaps(other) if *other == added.path => "folder/added",
+        Unfit::Overlaps(_) => "folder/overlaps",
+        Unfit::TooMany => "folder/count",
+        Unfit::Nameless | Unfit::Taken => "folder/name",
     };
-    let why = state.may_add(&added).err().map(|unfit| unfit.to_string()).unwrap_or_default();
-    no(code, format!("{} can't be added to look at: {why}", added.name))
+    no(code, format!("{} can't be added to look at: {unfit}", added.name))
 }
 
 pub(super) fn remove(state: &State, folder: FolderId) -> Taken {

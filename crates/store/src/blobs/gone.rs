@@ -4,7 +4,6 @@
 //! Invariant: a name stands here before its file or row goes.
 
 use super::{BlobError, Blobs, failed};
-use crate::connection::nat;
 use domain::digest::Digest;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::fs;
@@ -76,12 +75,10 @@ pub(crate) fn pending(from: &Connection) -> rusqlite::Result<Vec<(Digest, Gone)>
     rows.filter_map(|row| row.map(named).transpose()).collect()
 }
 
-/// Why and when, UTC ms, a blob was taken out, if it was.
-pub(crate) fn why(from: &Connection, digest: &Digest) -> rusqlite::Result<Option<(Gone, u64)>> {
-    match from.prepare_cached("SELECT why, time FROM gone WHERE digest = ?1") {
-        Ok(mut select) => select
-            .query_row([digest.0.as_slice()], |row| Ok((Gone::of(row.get(0)?), nat(row.get(1)?))))
-            .optional(),
+/// Why a blob was taken out, if it was.
+pub(crate) fn why(from: &Connection, digest: &Digest) -> rusqlite::Result<Option<Gone>> {
+    match from.prepare_cached("SELECT why FROM gone WHERE digest = ?1") {
+        Ok(mut select) => select.query_row([digest.0.as_slice()], |row| Ok(Gone::of(row.get(0)?))).optional(),
         // Whoever only looks may look at a store that nobody has updated yet.
         Err(_) if !from.table_exists(None, "gone")? => Ok(None),
         Err(error) => Err(error),

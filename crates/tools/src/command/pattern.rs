@@ -102,13 +102,6 @@ impl Pattern {
         Some(if kind.fits(simple, &[], added) { kind } else { exact })
     }
 
-    /// A rule from the words of a person: `git push`. For denials; what it covers is decided when it is used.
-    #[must_use]
-    pub fn kind(text: &str) -> Option<Self> {
-        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
-        (!words.is_empty()).then_some(Self::Kind(words))
-    }
-
     /// Its words: the program first.
     #[must_use]
     pub fn words(&self) -> &[String] {

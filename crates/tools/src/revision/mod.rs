@@ -41,7 +41,7 @@ pub use look::Hashing;
 pub use merge::{Sides, sides};
 pub use parts::{PartError, Parts, parts, plan_part, present};
 pub use plan::{Force, Hindrance, State, preview, standing_at};
-pub use reach::{reach_new, reachable};
+pub use reach::reach_new;
 pub use restore::{Kept, Planned, RestoreError, Restored, carry_out, plan_restore, restore};
 pub use take::{LeftOut, LeftOuts, TakeError, Taken, take};
 pub use tree::Why;

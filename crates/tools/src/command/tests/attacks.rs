@@ -1,7 +1,7 @@
 //! The rows of attacks on the shell: each asks, whatever is granted for the program it leans on.
 
-use super::{check_asks, check_free, doubt, understood};
-use crate::command::{Dialect, Doubt, Pattern, Reading, covers, harmless, read};
+use super::{check_asks, check_free, doubt, kind, understood};
+use crate::command::{Dialect, Doubt, Reading, covers, harmless, read};
 
 #[test]
 fn a01_a_command_inside_a_command_asks() {
@@ -319,8 +319,7 @@ fn a14_what_another_shell_reads_differently_asks() {
     ] {
         check_asks(text);
     }
-    let rules: Vec<Pattern> =
-        ["Get-ChildItem", "git", "ls", "rm"].into_iter().filter_map(Pattern::kind).collect();
+    let rules = ["Get-ChildItem", "git", "ls", "rm"].map(kind);
     for text in [
         "iex x",
         "IEX x",

@@ -23,7 +23,7 @@ pub(super) fn number(name: &str, usual: u64) -> u64 {
 /// What a person may have granted in the end.
 fn rules() -> Vec<Pattern> {
     let kinds = ["git", "cargo test", "npm run build", "npm test", "head", "cd"];
-    kinds.iter().filter_map(|text| Pattern::kind(text)).collect()
+    kinds.map(super::kind).into()
 }
 
 /// The folder, and beside it the programs that note how they are called.

@@ -6,7 +6,7 @@ use crate::place::Place;
 use crate::revision::*;
 use domain::call::Effect;
 use domain::digest::Digest;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -111,6 +111,13 @@ impl Rig {
         let taken = self.take();
         self.index = Index::open(&self.outside.path().join("private"), &self.place, &self.blobs);
         taken
+    }
+
+    /// Every tree and every content that these revisions need.
+    pub(super) fn needed(&self, trees: &[Digest]) -> Result<BTreeSet<Digest>, ReadError> {
+        let mut known = HashSet::new();
+        let each = trees.iter().map(|tree| reach_new(&self.blobs, *tree, &mut known, &|_| false));
+        Ok(each.collect::<Result<Vec<_>, _>>()?.concat().into_iter().collect())
     }
 
     pub(super) fn changes(&self, before: &Taken, after: &Taken) -> Changes {

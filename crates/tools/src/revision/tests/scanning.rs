@@ -174,9 +174,7 @@ fn x24_a_damaged_or_foreign_index_is_ignored() {
     }
     rig.index = Index::open(&private, &rig.place, &rig.blobs);
     let taken = rig.take();
-    assert!(
-        reachable(&rig.blobs, &[taken.tree]).unwrap().iter().all(|name| rig.blobs.names().contains(name))
-    );
+    assert!(rig.needed(&[taken.tree]).unwrap().iter().all(|name| rig.blobs.names().contains(name)));
 }
 
 #[test]
@@ -198,16 +196,16 @@ fn i20_every_blob_of_a_revision_is_reachable_and_no_other() {
     let first = rig.take();
     rig.write("a/b/c", "two");
     let second = rig.take();
-    let all = reachable(&rig.blobs, &[first.tree, second.tree]).unwrap();
+    let all = rig.needed(&[first.tree, second.tree]).unwrap();
     assert_eq!(all.into_iter().collect::<Vec<_>>(), rig.blobs.names());
-    let only = reachable(&rig.blobs, &[second.tree]).unwrap();
+    let only = rig.needed(&[second.tree]).unwrap();
     assert_eq!(only.len(), 5, "one file, three folders and the outermost tree");
     for name in rig.blobs.names().into_iter().filter(|name| !only.contains(name)) {
         rig.blobs.forget(&name);
     }
     assert_eq!(rig.text("a/b/c"), "two");
-    assert!(reachable(&rig.blobs, &[second.tree]).is_ok());
-    assert!(reachable(&rig.blobs, &[first.tree]).is_err(), "an incomplete set is never given");
+    assert!(rig.needed(&[second.tree]).is_ok());
+    assert!(rig.needed(&[first.tree]).is_err(), "an incomplete set is never given");
 }
 
 #[test]
