@@ -62,6 +62,11 @@ impl AddedPlace {
         self.place.as_ref().err().copied()
     }
 
+    /// It by its handle, where it can be looked at.
+    pub(crate) fn place(&self) -> Option<&Place> {
+        self.place.as_deref().ok()
+    }
+
     fn opened(&self) -> Result<&Arc<Place>, ToolError> {
         self.place.as_ref().map_err(|gone| {
             failed(

@@ -4,12 +4,14 @@
 //! a *never* denies what it is known to fit and asks where that can't be told, so no mode, permission or yes lifts it,
 //! and words dressed around a command don't either.
 
+use crate::added::AddedPlace;
 use crate::command::{
     Denial, Pattern, Reading, denied_by, mentions, mentions_publishing, named, read, summary,
 };
 use crate::path::{RelPath, is_inside};
 use crate::place::Place;
 use crate::policy::{Cage, only_looks, secrets};
+use crate::revision::{Elsewhere, elsewhere};
 use crate::shell::dialect;
 use domain::call::{Act, Facts};
 use serde::{Deserialize, Serialize};
@@ -174,24 +176,59 @@ pub fn hushes(layers: &[Layer]) -> bool {
     layers.iter().flat_map(|layer| &layer.rules).any(|rule| matches!(rule.about, None | Some(About::Read)))
 }
 
-/// The same rules with every path as it stands in the folder: through links, and in any case of its letters.
+/// The same rules with every path as it stands in the folder: through links, in any case of its letters, and by each other
+/// name of its files. Where not all of those could be looked for, here and in the added folders, everything is asked about.
 #[must_use]
-pub fn as_found(layers: &[Layer], place: &Place) -> Vec<Layer> {
+pub fn as_found(layers: &[Layer], place: &Place, added: &[AddedPlace]) -> Vec<Layer> {
     let mut listed = HashMap::new();
-    let mut found = |rule: &Rule| match &rule.about {
-        Some(About::Path { under }) => place.spellings(under, &mut listed),
-        _ => Vec::new(),
-    };
+    let mut layers = with_more(layers, |rule, under| {
+        let named = |under| Rule { about: Some(About::Path { under }), ..rule.clone() };
+        place.spellings(under, &mut listed).into_iter().map(named).collect()
+    });
+    let added: Vec<&Place> = added.iter().filter_map(AddedPlace::place).collect();
+    let elsewhere = elsewhere(place, &kept_out(&layers), &added);
+    if !elsewhere.is_empty() {
+        layers = with_more(&layers, |rule, under| {
+            elsewhere.get(under).map(|found| by_other_names(rule, under, found)).unwrap_or_default()
+        });
+    }
+    layers
+}
+
+/// The layers with more rules for those that are about a path.
+fn with_more(layers: &[Layer], mut more: impl FnMut(&Rule, &str) -> Vec<Rule>) -> Vec<Layer> {
     let mut layers = layers.to_vec();
     for layer in &mut layers {
-        let more = layer.rules.iter().flat_map(|rule| {
-            let named = move |under| Rule { about: Some(About::Path { under }), ..rule.clone() };
-            found(rule).into_iter().map(named)
-        });
-        let more: Vec<Rule> = more.collect();
+        let more: Vec<Rule> = layer
+            .rules
+            .iter()
+            .flat_map(|rule| match &rule.about {
+                Some(About::Path { under }) => more(rule, under),
+                _ => Vec::new(),
+            })
+            .collect();
         layer.rules.extend(more);
     }
     layers
+}
+
+/// A rule about a path once more, for the other names of the files there.
+fn by_other_names(rule: &Rule, under: &str, found: &Elsewhere) -> Vec<Rule> {
+    if found.more {
+        return vec![Rule::ask_all(&format!("names:{under}"))];
+    }
+    let named = |name: &String| Rule {
+        name: rule.name.clone(),
+        about: Some(About::Path { under: name.clone() }),
+        word: match &rule.word {
+            Word::Ask => Word::Ask,
+            Word::Deny(reason) => {
+                let name = crate::path::shown(name);
+                Word::Deny(format!("{reason}, and {name} is another name of a file there"))
+            }
+        },
+    };
+    found.names.iter().map(named).collect()
 }
 
 /// Does a rule fit?

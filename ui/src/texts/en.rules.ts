@@ -20,6 +20,9 @@ export const rules = {
     path: 'A file or folder',
     commandOf: (words: string) => `Commands like “${words}”, however they are written`,
     pathOf: (path: string) => `${path} and everything in it`,
+    /** A file there can be reached by other names that couldn't all be kept out. */
+    namesOf: (path: string) =>
+      `${path} and everything in it. A file there also has other names, and not all of them can be told`,
   },
   outside: 'Anything outside the folder',
   outsideNote: 'Only a folder you add can be looked at, and nothing is ever written there.',

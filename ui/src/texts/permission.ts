@@ -122,6 +122,7 @@ function ruleNameWords(name: string, about: string, t: Texts): string {
   const words = t.rules.about;
   if (name === 'command') return words.commandOf(about);
   if (name === 'path') return words.pathOf(about);
+  if (name === 'names') return words.namesOf(about);
   return isActKind(name) ? words[name] : name;
 }
 

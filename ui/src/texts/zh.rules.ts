@@ -21,6 +21,7 @@ export const rules: Texts['rules'] = {
     path: '某个文件或文件夹',
     commandOf: (words) => `“${words}”这类命令，不论怎么写`,
     pathOf: (path) => `${spaced(path, 'after')}及其中的一切`,
+    namesOf: (path) => `${spaced(path, 'after')}及其中的一切；其中有文件还有别的名字，没法全部认出`,
   },
   outside: '文件夹以外的内容',
   outsideNote: '只有你添加的文件夹可以查看；永远不能在那里写入。',

@@ -43,10 +43,11 @@ pub(super) fn standing(
         suggestion: Some("Tell the person that the folder can't be opened.".into()),
     })?;
     let in_force = shared.in_force(state);
-    let layers = as_found(&in_force.layers, &place);
+    let added = shared.added(state);
+    let layers = as_found(&in_force.layers, &place, &added);
     let ctx = Ctx {
         place: Arc::new(place.under_rules(&layers)),
-        added: Arc::new(shared.added(state)),
+        added: Arc::new(added),
         blobs: Arc::new(blobs(shared)),
         launcher: Arc::clone(&shared.ports.launcher),
         bin: shared.ports.bin.clone(),

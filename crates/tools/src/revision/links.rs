@@ -2,10 +2,11 @@
 //!
 //! A restore writes into such a file only where every other name in the folder shall get the same; otherwise the name it
 //! is about gets a file **apart**, and the others keep what they show. Names outside the folder are unknown and follow, as
-//! they followed the change that is taken back.
+//! they followed the change that is taken back. Whatever is kept out of sight is kept out under each of its files' names, and
+//! where not all names could be looked for, that is said.
 
 use super::bounds::Bounds;
-use super::handle::{open_folder, walk_to};
+use super::handle::{is_absent, open_folder, walk_to};
 use super::name::{MAX_DEPTH, ROOT, depth, join, last, parent, to_os};
 use super::plan::{Step, names};
 use crate::place::Place;
@@ -71,6 +72,101 @@ pub(crate) fn other_names(place: &Place, path: &str) -> OtherNames {
     OtherNames { inside: names, unseen }
 }
 
+/// Names that files at a path and below have elsewhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Elsewhere {
+    /// Those in the folder, in order, and not below the path.
+    pub(crate) names: Vec<String>,
+    /// Can't it be told that there are no more which a call could reach?
+    pub(crate) more: bool,
+}
+
+/// Most entries that are looked at for names elsewhere, and most of such names: beyond that it can't be told.
+const LOOKED_AT: usize = 200_000;
+const MOST_NAMES: usize = 200;
+
+/// By which names outside of each path its files are known; paths without any are left out. Looks through the folder only
+/// where a file has several names, and then through the added folders, too, where one that is left might be.
+pub(crate) fn elsewhere(place: &Place, paths: &[String], added: &[&Place]) -> BTreeMap<String, Elsewhere> {
+    let mut kept = Kept { left: LOOKED_AT, files: BTreeMap::new(), unsure: BTreeSet::new() };
+    for path in paths {
+        kept.at(place.dir(), path);
+    }
+    let mut found = Found::of(kept.files.iter().map(|(file, (count, _))| (*file, *count)));
+    found.left = LOOKED_AT;
+    let mut whole = found.below(place.dir(), ROOT);
+    let names = std::mem::take(&mut found.names);
+    // A name that isn't found in an added folder either can't be reached.
+    whole &= added.iter().all(|added| found.below(added.dir(), ROOT));
+    let mut all: BTreeMap<String, Elsewhere> = BTreeMap::new();
+    for (file, (_, paths)) in &kept.files {
+        let outside = |path: &str, name: &str| !crate::path::is_inside(name, path);
+        for path in paths {
+            let one = all.entry(path.clone()).or_default();
+            one.names
+                .extend(names.get(file).into_iter().flatten().filter(|name| outside(path, name)).cloned());
+            one.more |= found.names.contains_key(file) || (!whole && found.wanted.contains_key(file));
+        }
+    }
+    for path in kept.unsure {
+        all.entry(path).or_default().more = true;
+    }
+    for one in all.values_mut() {
+        one.names.sort();
+        // What can't be said as a path can't be kept out by it.
+        one.more |= one.names.len() > MOST_NAMES || one.names.iter().any(|name| to_os(name) != name.as_str());
+    }
+    all.retain(|_, one| one.more || !one.names.is_empty());
+    all
+}
+
+/// Files with several names at and below paths that are kept out.
+struct Kept {
+    /// How many more entries may be looked at.
+    left: usize,
+    /// How many names each has, and below which of the paths it was found.
+    files: BTreeMap<File, (u64, BTreeSet<String>)>,
+    /// Paths that couldn't be looked through.
+    unsure: BTreeSet<String>,
+}
+
+impl Kept {
+    fn at(&mut self, root: &Dir, path: &str) {
+        let looked = match walk_to(root, parent(path)).map(|dir| self.entry(&dir, last(path), path, 0)) {
+            Ok(looked) => looked,
+            Err(error) => is_absent(&error),
+        };
+        if !looked {
+            self.unsure.insert(path.to_owned());
+        }
+    }
+
+    /// Looks at one entry and what is below; false when that wasn't possible.
+    fn entry(&mut self, dir: &Dir, name: &str, path: &str, depth: usize) -> bool {
+        let os = to_os(name);
+        let meta = match dir.symlink_metadata(&os) {
+            Ok(meta) => meta,
+            Err(error) => return is_absent(&error),
+        };
+        if self.left == 0 || depth > MAX_DEPTH {
+            return false;
+        }
+        self.left -= 1;
+        if meta.is_dir() {
+            return match open_folder(dir, &os) {
+                Ok(folder) => names(&folder).iter().all(|inner| self.entry(&folder, inner, path, depth + 1)),
+                Err(error) => is_absent(&error),
+            };
+        }
+        if meta.is_file() && meta.nlink() > 1 {
+            let known = self.files.entry((meta.dev(), meta.ino())).or_default();
+            known.0 = meta.nlink();
+            known.1.insert(path.to_owned());
+        }
+        true
+    }
+}
+
 /// Disk and number.
 type File = (u64, u64);
 
@@ -108,7 +204,11 @@ impl Found {
             let os = to_os(&name);
             let Ok(meta) = dir.symlink_metadata(&os) else { continue };
             let inner = if path == ROOT { name.clone() } else { join(path, &name) };
-            if meta.is_dir() && depth(&inner) < MAX_DEPTH {
+            if meta.is_dir() {
+                // Names that lie deeper aren't looked for.
+                if depth(&inner) >= MAX_DEPTH {
+                    return false;
+                }
                 if open_folder(dir, &os).is_ok_and(|folder| !self.below(&folder, &inner)) {
                     return false;
                 }

@@ -25,7 +25,7 @@ fn ruled(rules: &[(About, bool)]) -> Rig {
 /// The rules as they are found in the folder now.
 fn under(rig: &mut Rig) {
     let place = crate::Place::open(&rig.path("."), Vec::new()).unwrap();
-    rig.layers = as_found(&rig.layers, &place);
+    rig.layers = as_found(&rig.layers, &place, &rig.ctx.added);
     rig.ctx.place = Arc::new(place.under_rules(&rig.layers));
 }
 
@@ -277,6 +277,59 @@ fn r_pol_12_a_link_leads_no_tool_to_a_path_that_is_never_touched() {
     assert!(listed.text.contains("the person set a rule about it: \"accounts\""), "{}", listed.text);
     let found = rig.call("search_files", json!({"pattern": "canary"}));
     assert!(!found.text.contains("2025.csv"), "{}", found.text);
+}
+
+#[cfg(unix)]
+#[test]
+fn r_pol_12_another_name_of_a_file_that_is_never_touched_is_touched_by_no_tool_and_no_command() {
+    let mut rig = ruled(&[(About::path("accounts").unwrap(), true), (About::path("p").unwrap(), false)]);
+    std::fs::hard_link(rig.path("accounts/2025.csv"), rig.path("innocent.csv")).unwrap();
+    std::fs::hard_link(rig.path("p/a.txt"), rig.path("asked.txt")).unwrap();
+    rig.put("other.csv", b"plain\n");
+    under(&mut rig);
+    for (tool, args) in [read("innocent.csv"), write("innocent.csv"), delete("innocent.csv")] {
+        assert_eq!(word(&verdict(&rig, tool, &args)), "deny user/path:accounts", "{tool}");
+    }
+    assert_eq!(
+        word(&verdict(&rig, "run_command", &json!({"command": "cat innocent.csv"}))),
+        "deny user/path:accounts"
+    );
+    assert_eq!(word(&verdict(&rig, "read_file", &json!({"path": "asked.txt"}))), "ask user/path:p");
+    assert_eq!(word(&verdict(&rig, "read_file", &json!({"path": "other.csv"}))), "allow");
+    let told = rig.error("read_file", json!({"path": "innocent.csv"}));
+    insta::assert_snapshot!(told.message, @r#"not allowed (user/path:accounts): the person set the rule that "accounts" is never touched, and "innocent.csv" is another name of a file there"#);
+    let listed = rig.call("list_files", json!({}));
+    assert!(!listed.text.contains("innocent.csv\n"), "{}", listed.text);
+    let found = rig.call("search_files", json!({"pattern": "canary"}));
+    assert!(!found.text.contains("csv:"), "{}", found.text);
+    if rig.ctx.launcher.cage() == Cage::Full {
+        for command in ["cat *.csv", "grep -r canary .", "x=innocent; cat $x.csv"] {
+            let seen = rig.call("run_command", json!({ "command": command }));
+            assert!(!seen.text.contains("canary"), "{command}: {}", seen.text);
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn r_pol_12_where_not_all_names_of_a_file_can_be_kept_out_everything_asks() {
+    let mut rig = ruled(&[(About::path("accounts").unwrap(), true)]);
+    let outside = rig.outside.path().join("elsewhere");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::hard_link(rig.path("accounts/2025.csv"), outside.join("also.csv")).unwrap();
+    under(&mut rig);
+    let (tool, args) = read("p/a.txt");
+    assert_eq!(word(&verdict(&rig, tool, &args)), "allow", "nothing reaches a name outside the folder");
+    let outside = outside.canonicalize().unwrap();
+    let identity = crate::added::identity_of(&crate::Place::open(&outside, Vec::new()).unwrap()).unwrap();
+    let added = crate::added::AddedPlace::open(outside.to_str().unwrap(), identity, Vec::new());
+    rig.ctx.added = Arc::new(vec![added]);
+    under(&mut rig);
+    for (tool, args) in
+        [read(&format!("{}/also.csv", outside.display())), run("make all"), run("cat p/a.txt")]
+    {
+        assert_eq!(word(&verdict(&rig, tool, &args)), "ask user/names:accounts", "{tool} {args}");
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -382,6 +382,10 @@ test('a folder that a session may look at is listed with its session and taken b
   });
   const lines = within(screen.getByRole('list', { name: en.added.group })).getAllByRole('listitem');
   const [here, gone] = lines.map((line) => line.textContent?.replace(/\s+/g, ' '));
+    [
+      'user/names:accounts',
+      'by your rule: accounts and everything in it. A file there also has other names, and not all of them can be told',
+    ],
   expect(here).toContain('Invoices 2025 ~/Dropbox/Accounts This session only: Order form on phones');
   expect(here).not.toContain(en.added.goneNote);
   expect(gone).toContain(en.added.goneNote);
