@@ -21,6 +21,7 @@ use crate::shell::dialect;
 use crate::shell::env::scrubbed;
 use crate::shell::history::History;
 use crate::shell::live::Live;
+use crate::shell::refused::bits_refused;
 use crate::shell::spool::Spool;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed, fault};
 use domain::call::{Act, Facts, Recovery, Semantics, ToolError, Undo};
@@ -359,7 +360,7 @@ fn run(order: &Order, ctx: &Ctx) -> Result<Raw, Trouble> {
         None => channel().1,
     };
     let (why, ended) = watch(&*running, &tap, ctx);
-    let asides = asides(&*running, ctx);
+    let mut asides = asides(&*running, ctx);
     drop(running);
     // Every writer has ended, so the pipe's end is near; a process that escaped an uncaged tree can't hold us.
     let lost = match (&ended, read.recv_timeout(DRAIN)) {
@@ -369,6 +370,9 @@ fn run(order: &Order, ctx: &Ctx) -> Result<Raw, Trouble> {
     };
     let mut raw = result(&mut locked(&tap).spool, ended.as_ref(), lost, ctx)?;
     raw.secrets = locked(&tap).history.end();
+    if order.hold != Hold::Uncaged {
+        asides.extend(bits_refused(&raw.text, order.args.last().map_or("", String::as_str), &ctx.place));
+    }
     asides.iter().for_each(|line| raw.text.push_str(&format!("\n[{line}]")));
     match (why, ended.map(|ended| ended.exit)) {
         (_, None | Some(Exit::Lost)) => Err(Trouble::Unconfirmed(raw)),

@@ -356,3 +356,33 @@ fn a_free_command_can_not_change_what_decides_later() {
     command(&rig, "echo new > AGENTS.md");
     assert_eq!(rig.get("AGENTS.md"), b"new\n", "what the person approved may");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_bit_that_the_cage_refuses_in_a_folder_that_hands_its_group_on_is_told_with_what_to_do() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let rig = Rig::with(&[("shared/d/a.txt", b"a\n")]);
+    if rig.ctx.launcher.cage() == crate::Cage::None {
+        return;
+    }
+    let said = |given: &str| command(&rig, given).text;
+    let plain = said("echo Operation not permitted; cp -a shared/d shared/e && echo copied");
+    assert!(plain.contains("copied") && !plain.contains("cage"), "no folder hands its group on: {plain}");
+    for folder in ["shared", "shared/d"] {
+        std::fs::set_permissions(rig.path(folder), std::fs::Permissions::from_mode(0o2755)).unwrap();
+    }
+    let refused = said("cp -a shared/d shared/copy; chmod 2755 shared/d");
+    insta::assert_snapshot!(refused, @r#"
+    cp: preserving permissions for ‘shared/copy’: Operation not permitted
+    chmod: changing permissions of 'shared/d': Operation not permitted
+    [exit code 1]
+    ["not permitted" can come from the cage: in it nothing gets a set-user-id or set-group-id bit; "shared" hands its group on (set-group-id), so cp, install, tar or chmod that pass this bit along fail there. Leave the bit out (mkdir and redirections work, and new folders get their group by themselves), or tell the person what to set]
+    "#);
+    // What is advised works.
+    let way = said(
+        "mkdir shared/new && echo x > shared/new/x && cat shared/d/a.txt > shared/new/a.txt && echo done",
+    );
+    assert!(way.starts_with("done\n[exit code 0]"), "{way}");
+    let mode = std::fs::metadata(rig.path("shared/new")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o2000, 0o2000, "it has its group by itself");
+}
