@@ -179,6 +179,7 @@ export const SCREENS: readonly Screen[] = [
   },
   { name: 'models and keys', query: 'problem=1', go: settings(0) },
   { name: 'permissions', query: '', go: settings(1) },
+  { name: 'permissions that can’t be read', query: 'unreadable=1', go: settings(1) },
   {
     name: 'a new rule',
     query: '',

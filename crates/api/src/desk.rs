@@ -41,6 +41,15 @@ pub struct Lasting {
     pub given: u64,
 }
 
+/// What was allowed for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// What can be understood, oldest first.
+    pub lasting: Vec<Lasting>,
+    /// Is there more, which can't be? It allows nothing.
+    pub unreadable: bool,
+}
+
 /// A rule the person set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruled {
@@ -113,11 +122,17 @@ pub trait Desk: Send + Sync {
     /// Asks a service whether key and address work, and for its models.
     fn check_provider(&self, provider: String) -> Asked<'_, ()>;
 
-    /// What was allowed for good, oldest first.
+    /// What was allowed for good, as far as what is kept can be understood.
     ///
     /// # Errors
-    /// When it can't be read.
-    fn lasting(&self) -> Result<Vec<Lasting>, ApiError>;
+    /// When the store can't be read.
+    fn lasting(&self) -> Result<Kept, ApiError>;
+
+    /// Lets go of what was allowed for good and can't be understood; the rest stays.
+    ///
+    /// # Errors
+    /// When all of it can be, or it can't be kept.
+    fn reset_lasting(&self) -> Result<(), ApiError>;
 
     /// Allows something for good in a folder.
     ///

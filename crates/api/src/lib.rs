@@ -25,7 +25,7 @@ mod undo;
 pub mod view;
 
 pub use changes::{changes, diff};
-pub use desk::{Asked, Desk, Lasting, RULES_UNREADABLE, Ruled, TourStart};
+pub use desk::{Asked, Desk, Kept, Lasting, RULES_UNREADABLE, Ruled, TourStart};
 pub use failure::{error, of_command, of_read};
 pub use line::event_line;
 pub use room::Room;

@@ -64,20 +64,25 @@ impl Room {
     }
 
     pub(crate) async fn permissions(&self) -> Done {
-        let app = self.inside.desk.app().await?;
-        let (grants, added, own) = self
-            .off_thread(|inside| {
-                let (grants, added) = held(inside)?;
-                Ok((grants, added, rules::own(&*inside.desk)?))
-            })
-            .await?;
+        let cage = self.inside.desk.app().await?.cage;
         let hosts = self.inside.engine().is_ok_and(|engine| engine.can_reach_hosts());
-        // Without the rules nobody can say what a mode does, but what was allowed can still be taken back.
-        let rules = own.as_ref().map(|own| rules::by_mode(&app.cage, own)).unwrap_or_default();
-        let own_unreadable = own.is_none();
-        let own = own.unwrap_or_default();
-        let cage = app.cage;
-        Ok(Reply::Permissions(Permissions { grants, added, own, own_unreadable, rules, cage, hosts }))
+        let all = self.off_thread(move |inside| {
+            let desk = &*inside.desk;
+            let own = rules::own(desk)?;
+            let own_unreadable = own.is_none();
+            // Without the rules nobody can say what a mode does, but what was allowed can still be taken back.
+            let rules = own.as_ref().map(|own| rules::by_mode(&cage, own)).unwrap_or_default();
+            let own =
+                own.unwrap_or_default().into_iter().rev().map(|one| rules::to_wire(one, desk)).collect();
+            let Held { grants, grants_unreadable, added } = held(inside)?;
+            Ok(Permissions { grants, grants_unreadable, added, own, own_unreadable, rules, cage, hosts })
+        });
+        Ok(Reply::Permissions(all.await?))
+    }
+
+    pub(crate) async fn reset_permissions(&self) -> Done {
+        self.off_thread(|inside| inside.desk.reset_lasting()).await?;
+        self.permissions().await
     }
 
     pub(crate) async fn revoke(&self, session: Option<String>, grant: &str) -> Done {
@@ -98,7 +103,13 @@ impl Room {
 }
 
 /// Everything that was allowed for more than one call, and other folders that sessions may look at, newest first.
-fn held(inside: &Inside) -> Result<(Vec<GrantView>, Vec<AddedView>), ApiError> {
+struct Held {
+    grants: Vec<GrantView>,
+    grants_unreadable: bool,
+    added: Vec<AddedView>,
+}
+
+fn held(inside: &Inside) -> Result<Held, ApiError> {
     let rows = inside.reader.sessions().map_err(|read| of_read(&read))?;
     let (mut grants, mut added) = (Vec::new(), Vec::new());
     let mut last_used: BTreeMap<GrantId, u64> = BTreeMap::new();
@@ -127,7 +138,8 @@ fn held(inside: &Inside) -> Result<(Vec<GrantView>, Vec<AddedView>), ApiError> {
             given: one.at,
         }));
     }
-    for lasting in inside.desk.lasting()? {
+    let kept = inside.desk.lasting()?;
+    for lasting in kept.lasting {
         let used = last_used.get(&lasting.id).copied();
         grants.push(GrantView {
             used,
@@ -142,5 +154,5 @@ fn held(inside: &Inside) -> Result<(Vec<GrantView>, Vec<AddedView>), ApiError> {
     }
     grants.sort_by_key(|grant| std::cmp::Reverse(grant.given));
     added.sort_by_key(|one| std::cmp::Reverse(one.given));
-    Ok((grants, added))
+    Ok(Held { grants, grants_unreadable: kept.unreadable, added })
 }

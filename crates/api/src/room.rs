@@ -105,6 +105,7 @@ impl Room {
             }
             Command::Permissions => self.permissions().await,
             Command::Revoke { grant, session } => self.revoke(session, &grant).await,
+            Command::ResetPermissions => self.reset_permissions().await,
             Command::SetRule { about, folder, word } => self.set_rule(&about, folder, word).await,
             Command::ResetRules => self.reset_rules().await,
             Command::WhatIf { session, what } => self.what_if(&session, what).await,

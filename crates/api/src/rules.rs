@@ -95,18 +95,15 @@ fn winner(desk: &dyn Desk, rule: &str, folder: Option<&FolderId>) -> Option<OwnR
     found.map(|one| to_wire(one, desk))
 }
 
-/// All of them, newest first; nothing where what is kept can't be understood, and then every call asks.
-pub(crate) fn own(desk: &dyn Desk) -> Result<Option<Vec<OwnRule>>, ApiError> {
-    let kept = match desk.rules() {
-        Err(failed) if failed.code == RULES_UNREADABLE => return Ok(None),
-        kept => kept?,
-    };
-    let mut all: Vec<OwnRule> = kept.into_iter().map(|one| to_wire(one, desk)).collect();
-    all.reverse();
-    Ok(Some(all))
+/// All of them, oldest first; nothing where what is kept can't be understood, and then every call asks.
+pub(crate) fn own(desk: &dyn Desk) -> Result<Option<Vec<Ruled>>, ApiError> {
+    match desk.rules() {
+        Err(failed) if failed.code == RULES_UNREADABLE => Ok(None),
+        kept => kept.map(Some),
+    }
 }
 
-fn to_wire(rule: Ruled, desk: &dyn Desk) -> OwnRule {
+pub(crate) fn to_wire(rule: Ruled, desk: &dyn Desk) -> OwnRule {
     let about = match rule.about {
         About::Read => RuleAbout::Read,
         About::Change => RuleAbout::Change,
@@ -158,16 +155,16 @@ pub(crate) fn worded(verdict: &Verdict) -> (&'static str, String) {
 }
 
 /// What each mode does by itself, under the rules that hold in every folder.
-pub(crate) fn by_mode(cage: &str, own: &[OwnRule]) -> Vec<ModeRule> {
+pub(crate) fn by_mode(cage: &str, own: &[Ruled]) -> Vec<ModeRule> {
     let cage = match cage {
         "full" => Cage::Full,
         "partial" => Cage::Partial,
         _ => Cage::None,
     };
-    let of_a_kind = |one: &&OwnRule| !matches!(one.about, RuleAbout::Command { .. } | RuleAbout::Path { .. });
+    let of_a_kind = |one: &&Ruled| !matches!(one.about, About::Command { .. } | About::Path { .. });
     let everywhere = own.iter().filter(|one| one.folder.is_none()).filter(of_a_kind);
-    let rule = |one: &OwnRule| Some(Rule::of(of_wire(&one.about).ok()?, one.word == RuleWord::Never));
-    let layers = [Layer::of_person(everywhere.filter_map(rule).collect())];
+    let rules = everywhere.map(|one| Rule::of(one.about.clone(), one.never)).collect();
+    let layers = [Layer::of_person(rules)];
     let acts = [
         ("read", Act::Read, "a.txt", ""),
         ("write", Act::Write, "a.txt", ""),

@@ -8,7 +8,7 @@ use crate::vault::{KeyError, KeyState};
 use crate::{permissions, ports, rules, settings, show, tour};
 use api::wire::ApiError;
 use api::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
-use api::{Asked, Desk, Lasting, Ruled, TourStart, error};
+use api::{Asked, Desk, Kept, Lasting, Ruled, TourStart, error};
 use domain::call::Grant;
 use domain::event::ModelChoice;
 use domain::ids::{FolderId, GrantId, Ids as _};
@@ -141,14 +141,17 @@ impl Desk for HostDesk {
         .boxed()
     }
 
-    fn lasting(&self) -> Result<Vec<Lasting>, ApiError> {
+    fn lasting(&self) -> Result<Kept, ApiError> {
+        let kept = permissions::all(&self.folders.store)?;
+        let unreadable = kept.is_unreadable();
+        let places = self.folders.places()?;
         let with_place = |one: permissions::Lasting| {
             let permissions::Lasting { id, folder, what, given } = one;
             // Of a folder that is gone or isn't mounted, too: it would hold again when it comes back.
-            let root = self.folders.place(&folder)?.unwrap_or_default();
-            Ok(Lasting { id, folder, root, what, given })
+            let root = places.get(&folder).cloned().unwrap_or_default();
+            Lasting { id, folder, root, what, given }
         };
-        permissions::all(&self.folders.store)?.into_iter().map(with_place).collect()
+        Ok(Kept { lasting: kept.all.into_iter().map(with_place).collect(), unreadable })
     }
 
     fn allow(&self, folder: FolderId, what: Grant) -> Result<(), ApiError> {
@@ -159,16 +162,21 @@ impl Desk for HostDesk {
         permissions::revoke(&self.folders.store, grant)
     }
 
+    fn reset_lasting(&self) -> Result<(), ApiError> {
+        permissions::reset(&self.folders.store)
+    }
+
     fn rules(&self) -> Result<Vec<Ruled>, ApiError> {
+        let kept = rules::all(&self.folders.store)?;
+        let places = self.folders.places()?;
         let with_place = |one: rules::Kept| {
             let place = |folder: FolderId| {
-                let root = self.folders.place(&folder)?.unwrap_or_default();
-                Ok::<_, ApiError>((folder, root))
+                let root = places.get(&folder).cloned().unwrap_or_default();
+                (folder, root)
             };
-            let folder = one.folder.map(place).transpose()?;
-            Ok(Ruled { about: one.about, folder, never: one.never, given: one.given })
+            Ruled { about: one.about, folder: one.folder.map(place), never: one.never, given: one.given }
         };
-        rules::all(&self.folders.store)?.into_iter().map(with_place).collect()
+        Ok(kept.into_iter().map(with_place).collect())
     }
 
     fn set_rule(&self, about: About, folder: Option<FolderId>, never: Option<bool>) -> Result<(), ApiError> {

@@ -9,6 +9,7 @@ use api::error;
 use api::wire::ApiError;
 use api::wire::store::Folder;
 use domain::ids::{FolderId, Ids};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use store::{Edit, StoreHandle};
 
@@ -71,15 +72,15 @@ impl Folders {
         Ok(others.map(|folder| shown(&folder.folder, Path::new(&folder.path))).collect())
     }
 
-    /// Where a folder that was opened once is, or was; nothing where it isn't known.
-    pub(crate) fn place(&self, id: &FolderId) -> Result<Option<PathBuf>, ApiError> {
+    /// Where the folders that were opened once are, or were.
+    pub(crate) fn places(&self) -> Result<BTreeMap<FolderId, PathBuf>, ApiError> {
         let known = self.store.folders().map_err(|read| api::of_read(&read))?;
-        Ok(known.into_iter().find(|folder| folder.folder == *id).map(|folder| folder.path.into()))
+        Ok(known.into_iter().map(|folder| (folder.folder, folder.path.into())).collect())
     }
 
     /// Where a known folder is, if it is there.
     pub(crate) fn path(&self, id: &FolderId) -> Result<PathBuf, ApiError> {
-        let Some(path) = self.place(id)? else {
+        let Some(path) = self.places()?.remove(id) else {
             return Err(error(
                 "folder/unknown",
                 format!("there is no folder {id}"),

@@ -5,7 +5,7 @@ use crate::folders::shown;
 use crate::settings;
 use api::wire::ApiError;
 use api::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
-use api::{Asked, Desk, Lasting, Room, Ruled, TourStart, error};
+use api::{Asked, Desk, Kept, Room, Ruled, TourStart, error};
 use domain::call::Grant;
 use domain::ids::{FolderId, GrantId};
 use engine::show::About;
@@ -101,7 +101,11 @@ impl Desk for ReadingDesk {
         only_reading()
     }
 
-    fn lasting(&self) -> Result<Vec<Lasting>, ApiError> {
+    fn lasting(&self) -> Result<Kept, ApiError> {
+        Err(refused())
+    }
+
+    fn reset_lasting(&self) -> Result<(), ApiError> {
         Err(refused())
     }
 

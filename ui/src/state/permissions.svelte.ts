@@ -76,6 +76,11 @@ export class Permissions {
     await this.#set({ name: 'reset_rules' });
   }
 
+  /** Lets go of what was allowed for good and can't be read. */
+  async resetPermissions(): Promise<void> {
+    await this.#set({ name: 'reset_permissions' });
+  }
+
   /** Asks what would happen; nothing runs. */
   async test(session: string, tried: Tried): Promise<void> {
     const words = tried.kind === 'run' ? tried.command : tried.path;

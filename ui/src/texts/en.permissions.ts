@@ -39,6 +39,13 @@ export const permissions = {
   loading: 'Reading permissions…',
   given: 'Allowed by you',
   none: 'Nothing yet. What you allow for a session or for good will be listed here.',
+  /** Where what was allowed for good can't be read. */
+  unreadable: {
+    title: 'Some of what you always allowed can’t be read, so it allows nothing and Daybook asks.',
+    start: 'Start again without it…',
+    sure: 'What can’t be read is then gone for good. What is listed here stays, and so do your rules.',
+    yes: 'Start without it',
+  },
   holds: {
     always: (folder: string) => `Always in ${folder}`,
     session: (title: string, folder: string) => `This session only: ${title}, in ${folder}`,

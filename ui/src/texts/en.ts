@@ -532,6 +532,9 @@ export const en = {
     'approval/closed': 'This is no longer asked.',
     'approval/offer': 'That wasn’t offered with this request. Look at it again.',
     'grant/unknown': 'This permission was revoked already.',
+    'grant/readable': 'What you always allowed can be read again. Look at the list again.',
+    'grant/unreadable':
+      'What you always allowed can’t be read, so nothing can be added to it. See Permissions.',
     'grant/count': 'Too many permissions are in force. Revoke some first.',
     'rule/count': 'There are too many rules. Remove some first.',
     'rule/unfit': 'That can’t be a rule. Name a command, or a file or folder inside the folder.',

@@ -39,6 +39,12 @@ export const permissions: Texts['permissions'] = {
   loading: '正在读取权限…',
   given: '你允许的',
   none: '还没有。你为某个会话或长期允许的事会列在这里。',
+  unreadable: {
+    title: '你总是允许的事有一些读不出来，所以它们不起作用，Daybook 会先问你。',
+    start: '不带它们重新开始…',
+    sure: '读不出来的会就此消失。这里列出的会留下，你的规则也会留下。',
+    yes: '不带它们开始',
+  },
   holds: {
     always: (folder) => `在“${folder}”里总是允许`,
     session: (title, folder) => `仅限会话“${title}”，在“${folder}”里`,

@@ -517,6 +517,8 @@ export const zh: Texts = {
     'approval/closed': '这一项已经不再询问。',
     'approval/offer': '这一项没有提供这种允许方式。请再看一次。',
     'grant/unknown': '这项权限已经收回。',
+    'grant/readable': '你总是允许的事已经可以读出。请再看一次列表。',
+    'grant/unreadable': '读不出你总是允许的事，所以没法再添加。请看“权限”。',
     'grant/count': '生效的权限太多。请先收回一些。',
     'rule/count': '规则太多了，请先移除一些。',
     'rule/unfit': '这不能作为规则。请写一条命令，或文件夹里的文件或文件夹。',

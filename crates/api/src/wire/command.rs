@@ -111,6 +111,8 @@ pub enum Command {
         /// Its session, where it has one.
         session: Option<String>,
     },
+    /// Let go of what was allowed for good and can't be read; only where there is such. Reply: `permissions`.
+    ResetPermissions,
     /// Set a rule, or take it away; the same thing in the same place has one. Reply: `permissions`.
     SetRule {
         /// What it is about.

@@ -43,6 +43,8 @@ pub enum Offer {
 pub struct Permissions {
     /// What was allowed, newest first.
     pub grants: Vec<GrantView>,
+    /// Is there more that was allowed for good and can't be read? It allows nothing.
+    pub grants_unreadable: bool,
     /// Other folders that sessions may look at, newest first.
     pub added: Vec<AddedView>,
     /// The person's own rules, newest first. The strictest wins, and no mode, permission or yes lifts a *never*.

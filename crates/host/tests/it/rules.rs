@@ -180,3 +180,35 @@ async fn r_pol_12_rules_that_cannot_be_read_keep_nothing_from_being_revoked_and_
     assert_eq!(again.expect_err("they can be read").code, "rule/readable");
     assert_eq!(listed(&rig).await.own, set.own);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r_pol_permissions_that_cannot_be_read_allow_nothing_hide_nothing_and_can_be_let_go() {
+    // One of a kind that this version doesn't know beside one it does; then a text that is none at all.
+    let id = |n: u32| format!("gra_{n:032x}");
+    let folder = format!("fol_{:032x}", 7);
+    let allowed = json!([
+        {"id": id(1), "folder": folder, "what": {"kind": "from_the_future"}, "given": 1},
+        {"id": id(2), "folder": folder, "what": {"kind": "write", "under": "p"}, "given": 2},
+    ]);
+    let rule = json!([{"about": {"kind": "delete"}, "never": true, "given": 1}]).to_string();
+    for (permissions, readable) in [(allowed.to_string(), 1), ("{".to_owned(), 0)] {
+        let kept = [("permissions", &*permissions), ("rules", &*rule)];
+        let rig = Rig::with_kept(json!([text("unused")]), &kept).await;
+        let session = rig.session(Mode::Ask).await;
+        let all = listed(&rig).await;
+        assert!(all.grants_unreadable && all.grants.len() == readable, "{all:?}");
+        assert!(all.own.len() == 1 && !all.rules.is_empty(), "the rest is shown: {all:?}");
+        let asked = what_if(&rig, &session, Tried::Change { path: "p/b.txt".to_owned() }).await;
+        assert_eq!((asked.verdict.as_str(), asked.rule.as_str()), ("ask", "mode/ask"));
+        // Taking one back lets go of no other.
+        for one in &all.grants {
+            let revoke = Command::Revoke { grant: one.id.clone(), session: None };
+            let Reply::Permissions(left) = rig.call(revoke).await else { panic!() };
+            assert!(left.grants_unreadable && left.grants.is_empty(), "{left:?}");
+        }
+        let Reply::Permissions(fresh) = rig.call(Command::ResetPermissions).await else { panic!() };
+        assert!(!fresh.grants_unreadable && fresh.own == all.own, "{fresh:?}");
+        let again = rig.host.room().call(Command::ResetPermissions).await;
+        assert_eq!(again.expect_err("they can be read").code, "grant/readable");
+    }
+}

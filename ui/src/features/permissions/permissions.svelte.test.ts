@@ -253,6 +253,31 @@ test('r_pol_12_rules_that_can_not_be_read_are_said_keep_nothing_from_being_revok
   }
 });
 
+test('r_pol_permissions_that_can_not_be_read_are_said_hide_nothing_and_can_be_let_go', async () => {
+  for (const t of [en, zh]) {
+    const { backend } = await page((of) => (of.world.grantsUnreadable = true), t);
+    const words = t.permissions.unreadable;
+    expect(screen.getByText(words.title)).toBeVisible();
+    const lines = given(t).length;
+    expect(lines).toBeGreaterThan(0);
+    expect(screen.getByRole('list', { name: t.rules.title })).toBeVisible();
+    expect(screen.getByRole('table')).toBeVisible();
+    await userEvent.click(menu(words.start));
+    expect(menu(words.yes)).toHaveAccessibleDescription(words.sure);
+    await userEvent.click(menu(words.yes));
+    await waitFor(() => expect(screen.queryByText(words.title)).toBeNull());
+    expect(backend.asked.at(-1)).toEqual({ name: 'reset_permissions' });
+    expect(given(t)).toHaveLength(lines);
+    cleanup();
+  }
+  await page((of) => {
+    of.world.grants = [];
+    of.world.grantsUnreadable = true;
+  });
+  expect(screen.getByText(en.permissions.unreadable.title)).toBeVisible();
+  expect(screen.queryByText(en.permissions.none)).toBeNull();
+});
+
 test('rules that can be read meanwhile are not started over', async () => {
   const { backend, permissions } = await page((of) => (of.world.ownUnreadable = true));
   const kept = backend.world.own;
@@ -357,6 +382,10 @@ test('every scope, rule and doubt has words, and unknown ones say their name', (
     ['user/delete', 'by your rule: Delete files'],
     ['user/command:git push', 'by your rule: Commands like “git push”, however they are written'],
     ['user/path:accounts', 'by your rule: accounts and everything in it'],
+    [
+      'user/names:accounts',
+      'by your rule: accounts and everything in it. A file there also has other names, and not all of them can be told',
+    ],
     ['user/unreadable', 'by your rule: unreadable'],
     ['mode/auto', 'because of the mode “Auto”'],
     ['mode/plan-read-only', 'because of the mode “Plan only”'],
@@ -382,10 +411,6 @@ test('a folder that a session may look at is listed with its session and taken b
   });
   const lines = within(screen.getByRole('list', { name: en.added.group })).getAllByRole('listitem');
   const [here, gone] = lines.map((line) => line.textContent?.replace(/\s+/g, ' '));
-    [
-      'user/names:accounts',
-      'by your rule: accounts and everything in it. A file there also has other names, and not all of them can be told',
-    ],
   expect(here).toContain('Invoices 2025 ~/Dropbox/Accounts This session only: Order form on phones');
   expect(here).not.toContain(en.added.goneNote);
   expect(gone).toContain(en.added.goneNote);

@@ -10,7 +10,10 @@ import type { Tried } from '../generated/Tried';
 import type { WhatIf } from '../generated/WhatIf';
 import type { World } from './fake';
 
-type About = Extract<Command, { name: 'permissions' | 'revoke' | 'set_rule' | 'reset_rules' | 'what_if' }>;
+type About = Extract<
+  Command,
+  { name: 'permissions' | 'revoke' | 'set_rule' | 'reset_rules' | 'reset_permissions' | 'what_if' }
+>;
 
 export function answerPermissions(world: World, command: About): Reply {
   switch (command.name) {
@@ -33,6 +36,16 @@ export function answerPermissions(world: World, command: About): Reply {
       }
       world.ownUnreadable = false;
       world.own = [];
+      return listed(world);
+    case 'reset_permissions':
+      if (!world.grantsUnreadable) {
+        throw new Failure({
+          code: 'grant/readable',
+          message: 'the kept permissions can be read',
+          hint: null,
+        });
+      }
+      world.grantsUnreadable = false;
       return listed(world);
     case 'what_if':
       return { kind: 'what_if', value: whatIf(world, command.args.session, command.args.what) };
@@ -77,6 +90,7 @@ function listed(world: World): Reply {
     kind: 'permissions',
     value: {
       grants: world.grants,
+      grants_unreadable: world.grantsUnreadable,
       added,
       own: unreadable ? [] : world.own,
       own_unreadable: unreadable,

@@ -1,5 +1,5 @@
 // The stand-in as the development page and screenshots use it. The address says what it looks like:
-// `?lang=zh&theme=dark&size=large&empty=1&problem=1&heavy=1&nomodel=1&only=ses_done`.
+// `?lang=zh&theme=dark&size=large&empty=1&problem=1&heavy=1&nomodel=1&unreadable=1&only=ses_done`.
 import type { Patch } from '../generated/Patch';
 import { FakeBackend } from './fake';
 import { heavyViews } from './heavy';
@@ -29,6 +29,7 @@ export function demoBackend(query: URLSearchParams): FakeBackend {
       if (provider.key === 'stored') provider.key = 'missing';
     }
   }
+  if (query.has('unreadable')) Object.assign(world, { ownUnreadable: true, grantsUnreadable: true });
   if (query.has('problem')) world.app.keychain = 'missing';
   for (const view of heavyViews(now(), world)) {
     world.views.set(view.id, view);

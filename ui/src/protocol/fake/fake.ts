@@ -60,6 +60,8 @@ export interface World {
   own: OwnRule[];
   /** Can't the rules be read? */
   ownUnreadable: boolean;
+  /** Is there more that was allowed for good and can't be read? */
+  grantsUnreadable: boolean;
   script: Script;
   /** Waits; a test passes one that returns at once. */
   pause: (ms: number) => Promise<void>;
@@ -163,6 +165,7 @@ export class FakeBackend implements Backend {
       case 'revoke':
       case 'set_rule':
       case 'reset_rules':
+      case 'reset_permissions':
       case 'what_if':
         return answerPermissions(world, command);
       case 'show_made': {

@@ -106,6 +106,7 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
     grants: grantsOf(w, folders, now),
     own: ownOf(folders, now),
     ownUnreadable: false,
+    grantsUnreadable: false,
     files: new Map(
       views
         .slice(0, 2)

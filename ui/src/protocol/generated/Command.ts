@@ -111,7 +111,7 @@ grant: string,
 /**
  * Its session, where it has one.
  */
-session: string | null, } } | { "name": "set_rule", "args": { 
+session: string | null, } } | { "name": "reset_permissions" } | { "name": "set_rule", "args": { 
 /**
  * What it is about.
  */

@@ -13,6 +13,10 @@ export type Permissions = {
  */
 grants: Array<GrantView>, 
 /**
+ * Is there more that was allowed for good and can't be read? It allows nothing.
+ */
+grants_unreadable: boolean, 
+/**
  * Other folders that sessions may look at, newest first.
  */
 added: Array<AddedView>, 
