@@ -7,7 +7,9 @@ use domain::event::{RestoreOf, RestoreScope};
 use domain::ids::TurnId;
 use engine::ledger::Ledger;
 use engine::{CommandFailure, show};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use store::Point;
 use tests::Rig;
 
 fn alone<T>(run: impl Future<Output = T>) -> T {
@@ -144,4 +146,68 @@ fn the_whole_file_goes_back_after_a_part_of_it_did() {
         it.holds(&lines(&[2, 37]));
         it.play.clean();
     });
+}
+
+/// Takes the middle part back in a process that dies at this point of its append with this number, and looks what the next
+/// one makes of it. Gives whether it died, and whether the return was on record by then.
+fn killed_in_between(more: u64, point: Point) -> (bool, bool) {
+    let (whole, without) = (lines(&[2, 20, 37]), lines(&[2, 37]));
+    let it = alone(Parted::new());
+    let Parted { play, file, turn, names } = it;
+    let beside = |play: &Play| std::fs::read_dir(play.rig.folder()).expect("readable").count();
+    let at_first = beside(&play);
+    let (died, play) = alone(async {
+        // The runtime of before is gone, and its process with it.
+        let play = play.restart().await;
+        play.process.faults.after(more, point);
+        let of = RestoreOf::Part { turn: Some(turn), part: names[1] };
+        let scope = RestoreScope { of, paths: vec!["list.txt".to_owned()] };
+        let taken = play.process.engine.restore(&play.session, scope, Vec::new()).await;
+        while taken.is_ok() && !play.process.faults.is_dead() && play.count("revision/restored") == 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        (play.process.faults.is_dead(), play)
+    });
+    let at = format!("{point:?} of append {more}");
+    let (began, ended) = (play.count("revision/restoring"), play.count("revision/restored"));
+    let text = std::fs::read_to_string(&file).expect("there");
+    match (began, ended) {
+        (0, _) => assert_eq!(text, whole, "{at}: nothing is on record, so nothing happened"),
+        (_, 0) => assert!(text == whole || text == without, "{at}: a mixture: {text}"),
+        _ => assert_eq!(text, without, "{at}: it is on record"),
+    }
+    alone(async {
+        let play = play.restart().await;
+        play.until(|state| state.restoring.is_none()).await;
+        let ledger = Ledger::read(play.process.engine.store(), &play.session).expect("read");
+        assert_eq!(play.count("revision/restored"), began, "{at}: what was begun is ended");
+        assert_eq!(
+            ledger.undone_parts("list.txt").contains(&names[1]),
+            began == 1,
+            "{at}: the record says which"
+        );
+        let expect = if began == 1 { &without } else { &whole };
+        assert_eq!(std::fs::read_to_string(&file).expect("there"), *expect, "{at}");
+        assert_eq!(beside(&play), at_first, "{at}: nothing is left beside the file");
+        play.clean();
+    });
+    (died, began == 1)
+}
+
+#[test]
+fn a_part_that_goes_back_while_the_process_dies_is_whole_and_on_record_as_what_it_is() {
+    let mut met = BTreeSet::new();
+    for point in [Point::BeforeBegin, Point::BeforeCommit, Point::AfterCommit] {
+        let mut more = 0;
+        loop {
+            let (died, began) = killed_in_between(more, point);
+            if !died {
+                break;
+            }
+            met.insert(began);
+            more += 1;
+        }
+        assert!(more >= 2, "it died before and after the end was recorded: {more}");
+    }
+    assert_eq!(met.len(), 2, "it died before and after the beginning was recorded");
 }

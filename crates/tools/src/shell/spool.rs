@@ -238,7 +238,8 @@ mod tests {
         assert_eq!(spooled(1 << 20, &[&bar[..200_000]]).1.excerpt(1_000).text.lines().count(), 1);
         let (_, spool) = spooled(1 << 20, &bar.chunks(13).collect::<Vec<_>>());
         assert!(spool.excerpt(1_000).text.ends_with("99999 of 100000"));
-        assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+        // Looking at all of it again for each piece takes hours; a busy machine doesn't.
+        assert!(begun.elapsed().as_secs() < 120, "{:?}", begun.elapsed());
     }
 
     proptest! {

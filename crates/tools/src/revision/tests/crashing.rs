@@ -1,9 +1,11 @@
 //! A restore that is broken off before any of its steps and run again gives the same folder.
 
 use super::rig::Rig;
+use crate::limits::Limits;
 use crate::revision::apply::Fuse;
 use crate::revision::restore::carry_out_until;
 use crate::revision::*;
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -93,6 +95,42 @@ fn r_undo_what_was_forced_away_comes_back_also_when_it_was_broken_off() {
         rig.write("gone", "a file where a folder shall be");
     };
     check(meanwhile, &Force::All);
+}
+
+/// A file of twenty lines, some of them changed.
+fn lines(changed: &[usize]) -> String {
+    (0..20).map(|n| if changed.contains(&n) { format!("new {n}\n") } else { format!("line {n}\n") }).collect()
+}
+
+#[test]
+fn r_undo_a_part_that_is_broken_off_at_any_step_is_whole_before_or_after_and_it_can_be_told() {
+    let (whole, without) = (lines(&[1, 15]), lines(&[15]));
+    let (mut befores, mut afters) = (0, 0);
+    for steps in 0.. {
+        let mut rig = Rig::new();
+        rig.write("list", lines(&[]));
+        let before = rig.take();
+        rig.write("list", &whole);
+        let after = rig.take();
+        let effects = rig.changes(&before, &after).effects;
+        let (_, parts) = parts(&rig.blobs, &effects[0], &Limits::default()).unwrap().unwrap();
+        let part = parts.names().next().unwrap();
+        let step = plan_part(&rig.place, &rig.blobs, &effects[0], &BTreeSet::new(), &part).unwrap().unwrap();
+        let step = [step];
+        let broken = carry_out_until(&rig.place, &rig.blobs, &step, &mut Fuse::after(steps));
+        let state = preview(&rig.place, &step, None).unwrap().remove(0).1;
+        match (rig.text("list"), state) {
+            (text, State::Ready) if text == whole => befores += 1,
+            (text, State::Done) if text == without => afters += 1,
+            other => panic!("broken off after {steps} steps: {other:?}"),
+        }
+        let again = carry_out(&rig.place, &rig.blobs, &step).unwrap();
+        assert_eq!((again.kept.len(), rig.text("list"), leftovers(&rig)), (0, without.clone(), 0));
+        if broken.is_ok() {
+            break;
+        }
+    }
+    assert!(befores >= 2 && afters >= 1, "{befores} before, {afters} after");
 }
 
 fn leftovers(rig: &Rig) -> usize {
