@@ -1,16 +1,15 @@
-//! The **feed** of notices: it hears every line of the session list, as the page does, and whether the window has the
-//! focus, and passes on what [`decide`] says.
+//! The **feed** of the notice: it hears every line of the session list, as the page does, and whether the window has the
+//! focus, and passes on what [`Calls`] says.
 //!
-//! Invariants: sessions are told apart; nothing wakes up while nothing is owed; sessions at rest take no memory.
+//! Invariants: nothing wakes up while nothing is owed; sessions at rest take no memory.
 
 use super::desktop::Desktop;
-use super::{Notice, Seen, Words, decide, words};
+use super::{Act, Calls, Words, words};
 use crate::app::Shell;
 use crate::language::Language;
 use crate::window;
 use api::wire::command::{Command, Notification, Reply, Topic};
 use api::wire::store::SessionSummary;
-use std::collections::HashMap;
 use std::sync::Arc;
 use tauri::{AppHandle, Manager};
 use tokio::sync::{mpsc, watch};
@@ -18,15 +17,15 @@ use tokio::time::{Instant, sleep_until};
 
 /// Where notices are shown.
 pub(crate) trait Screen {
-    /// Shows a session's notice, in place of the one it has.
+    /// Shows the notice, in place of the one there is; a click on it opens this session.
     fn show(&self, session: &str, words: Words);
-    /// Takes a session's notice away; nothing when it has none.
-    fn withdraw(&self, session: &str);
+    /// Takes the notice away; nothing when there is none.
+    fn withdraw(&self);
 }
 
 /// What the feed works with.
 pub(crate) struct Feed<Shows, Speaks, Opens> {
-    /// Where notices go.
+    /// Where the notice goes.
     pub(crate) screen: Shows,
     /// Gives the language of the settings as they are now.
     pub(crate) language: Speaks,
@@ -66,9 +65,6 @@ pub(crate) async fn begin(
     Feed { screen: desktop, language, open, focused }.run(now, source, chosen).await;
 }
 
-/// What is remembered of the sessions that aren't at rest, with their last line.
-type Sessions = HashMap<String, (SessionSummary, Seen)>;
-
 impl<Shows, Speaks, Said, Opens> Feed<Shows, Speaks, Opens>
 where
     Shows: Screen,
@@ -84,71 +80,33 @@ where
         mut source: mpsc::Receiver<Notification>,
         mut chosen: mpsc::Receiver<String>,
     ) {
-        let mut sessions = Sessions::new();
+        let mut calls = Calls::default();
         for summary in now {
-            let seen = Seen::default().after(&summary, None, true, Instant::now());
-            remember(&mut sessions, summary, seen);
+            calls.hear(summary, true, Instant::now());
         }
         loop {
-            let due = self.due(&sessions);
+            let due = calls.due(*self.focused.borrow());
             tokio::select! {
                 next = source.recv() => match next {
-                    Some(Notification::Summary { summary }) => self.take(&mut sessions, summary).await,
+                    Some(Notification::Summary { summary }) => {
+                        calls.hear(summary, *self.focused.borrow(), Instant::now());
+                    }
                     Some(_) => {}
                     None => return,
                 },
-                changed = self.focused.changed() => match changed {
-                    Ok(()) => self.review(&mut sessions).await,
-                    Err(_) => return,
-                },
-                () = async { sleep_until(due.unwrap_or_else(Instant::now)).await }, if due.is_some() => {
-                    self.review(&mut sessions).await;
-                }
+                changed = self.focused.changed() => if changed.is_err() { return },
+                () = async { sleep_until(due.unwrap_or_else(Instant::now)).await }, if due.is_some() => {}
                 Some(session) = chosen.recv() => (self.open)(session),
             }
-        }
-    }
-
-    async fn take(&mut self, sessions: &mut Sessions, summary: SessionSummary) {
-        let seen = sessions.get(&summary.id).map(|(_, seen)| *seen).unwrap_or_default();
-        let (focused, now) = (*self.focused.borrow(), Instant::now());
-        let notice = decide(&seen, &summary, focused, now);
-        match notice {
-            Some(Notice::Withdrawn) => self.screen.withdraw(&summary.id),
-            Some(shown) => {
-                if let Some(words) = words(shown, &summary.title, (self.language)().await) {
-                    self.screen.show(&summary.id, words);
+            let focused = *self.focused.borrow();
+            match calls.next(focused, Instant::now()) {
+                Some(Act::Withdraw) => self.screen.withdraw(),
+                Some(Act::Show(notice)) => {
+                    let words = words(&notice, (self.language)().await);
+                    self.screen.show(notice.session(), words);
                 }
+                None => {}
             }
-            None => {}
         }
-        let seen = seen.after(&summary, notice, focused, now);
-        remember(sessions, summary, seen);
-    }
-
-    /// Looks at all again: the focus changed, or a quiet time is over.
-    async fn review(&mut self, sessions: &mut Sessions) {
-        let lines: Vec<SessionSummary> = sessions.values().map(|(summary, _)| summary.clone()).collect();
-        for summary in lines {
-            self.take(sessions, summary).await;
-        }
-    }
-
-    /// When the first session that is quiet now has something to say.
-    fn due(&self, sessions: &Sessions) -> Option<Instant> {
-        let focused = *self.focused.borrow();
-        let owed = sessions.values().filter_map(|(summary, seen)| {
-            let until = seen.quiet_until()?;
-            decide(seen, summary, focused, until).map(|_| until)
-        });
-        owed.min()
-    }
-}
-
-fn remember(sessions: &mut Sessions, summary: SessionSummary, seen: Seen) {
-    if seen.forgettable(Instant::now()) {
-        sessions.remove(&summary.id);
-    } else {
-        sessions.insert(summary.id.clone(), (summary, seen));
     }
 }

@@ -13,18 +13,28 @@ fn line(state: &str, needs_you: u32) -> SessionSummary {
     SessionSummary { id, title, folder, updated: 0, state: state.into(), needs_you, tour: false }
 }
 
+/// What is done about the notice of one session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Done {
+    Says(What),
+    Withdrawn,
+}
+
 /// Lines one after the other: at which second, which state, how many wait, has the window the focus; and what is done.
-type Step = (u64, &'static str, u32, bool, Option<Notice>);
+type Step = (u64, &'static str, u32, bool, Option<Done>);
 
 #[track_caller]
 fn check(given: &str, steps: &[Step]) {
     let began = Instant::now();
-    let mut seen = Seen::default();
+    let mut calls = Calls::default();
     for (second, state, needs, focused, expect) in steps {
         let (summary, now) = (line(state, *needs), began + Duration::from_secs(*second));
-        let notice = decide(&seen, &summary, *focused, now);
-        assert_eq!(notice, *expect, "{given}, at {second} s: {state} {needs}, focused {focused}, {seen:?}");
-        seen = seen.after(&summary, notice, *focused, now);
+        calls.hear(summary, *focused, now);
+        let done = calls.next(*focused, now).map(|act| match act {
+            Act::Show(notice) => Done::Says(notice.what),
+            Act::Withdraw => Done::Withdrawn,
+        });
+        assert_eq!(done, *expect, "{given}, at {second} s: {state} {needs}, focused {focused}, {calls:?}");
     }
 }
 
@@ -33,7 +43,8 @@ const AWAY: bool = false;
 
 #[test]
 fn a15_focus_decides_what_is_shown() {
-    use Notice::{Done, Failed, Waiting, Withdrawn};
+    use self::Done::{Says, Withdrawn};
+    use super::What::{Done, Failed, Waiting};
     check(
         "with the focus nothing is ever shown",
         &[
@@ -46,14 +57,14 @@ fn a15_focus_decides_what_is_shown() {
         "without the focus a request is shown, and taken away once answered",
         &[
             (0, "working", 0, AWAY, None),
-            (1, "needs_you", 1, AWAY, Some(Waiting(1))),
+            (1, "needs_you", 1, AWAY, Some(Says(Waiting(1)))),
             (2, "working", 0, AWAY, Some(Withdrawn)),
         ],
     );
     check(
         "coming to the window leaves the notice until it is answered",
         &[
-            (1, "needs_you", 1, AWAY, Some(Waiting(1))),
+            (1, "needs_you", 1, AWAY, Some(Says(Waiting(1)))),
             (2, "needs_you", 1, FOCUSED, None),
             (3, "working", 0, FOCUSED, Some(Withdrawn)),
         ],
@@ -61,7 +72,7 @@ fn a15_focus_decides_what_is_shown() {
     check(
         "answering one of two in the window takes the notice away",
         &[
-            (1, "needs_you", 2, AWAY, Some(Waiting(2))),
+            (1, "needs_you", 2, AWAY, Some(Says(Waiting(2)))),
             (3, "needs_you", 1, FOCUSED, Some(Withdrawn)),
             (9, "needs_you", 1, AWAY, None),
         ],
@@ -71,22 +82,22 @@ fn a15_focus_decides_what_is_shown() {
         &[
             (0, "needs_you", 1, FOCUSED, None),
             (1, "needs_you", 1, AWAY, None),
-            (9, "needs_you", 2, AWAY, Some(Waiting(2))),
+            (9, "needs_you", 2, AWAY, Some(Says(Waiting(2)))),
         ],
     );
     check(
         "answered elsewhere in part: the notice follows",
         &[
-            (0, "needs_you", 3, AWAY, Some(Waiting(3))),
+            (0, "needs_you", 3, AWAY, Some(Says(Waiting(3)))),
             (1, "needs_you", 2, AWAY, None),
-            (5, "needs_you", 2, AWAY, Some(Waiting(2))),
+            (5, "needs_you", 2, AWAY, Some(Says(Waiting(2)))),
         ],
     );
     check(
         "a long turn that ended is told, until the person comes",
         &[
             (0, "working", 0, AWAY, None),
-            (10, "idle", 0, AWAY, Some(Done)),
+            (10, "idle", 0, AWAY, Some(Says(Done))),
             (11, "idle", 0, FOCUSED, Some(Withdrawn)),
         ],
     );
@@ -94,7 +105,7 @@ fn a15_focus_decides_what_is_shown() {
         "so is one that failed or met a limit, until work goes on",
         &[
             (0, "working", 0, FOCUSED, None),
-            (30, "failed", 0, AWAY, Some(Failed)),
+            (30, "failed", 0, AWAY, Some(Says(Failed))),
             (31, "working", 0, AWAY, Some(Withdrawn)),
         ],
     );
@@ -110,10 +121,10 @@ fn a15_focus_decides_what_is_shown() {
         "an end in the quiet time is said after it",
         &[
             (0, "working", 0, AWAY, None),
-            (12, "needs_you", 1, AWAY, Some(Waiting(1))),
+            (12, "needs_you", 1, AWAY, Some(Says(Waiting(1)))),
             (13, "working", 0, AWAY, Some(Withdrawn)),
             (14, "idle", 0, AWAY, None),
-            (17, "idle", 0, AWAY, Some(Done)),
+            (17, "idle", 0, AWAY, Some(Says(Done))),
             (30, "idle", 0, AWAY, None),
         ],
     );
@@ -130,21 +141,28 @@ fn a15_focus_decides_what_is_shown() {
 
 #[test]
 fn words_are_plain_and_in_both_languages() {
+    use What::{Done, Failed, Waiting};
     let table = [
-        (Notice::Waiting(1), "1 thing is waiting for you.", "有 1 项等你处理。"),
-        (Notice::Waiting(3), "3 things are waiting for you.", "有 3 项等你处理。"),
-        (Notice::Done, "The work has ended.", "工作已结束。"),
-        (Notice::Failed, "The work stopped before it was finished.", "工作没做完就停下了。"),
+        (Waiting(1), 1, "1 thing is waiting for you.", "有 1 项等你处理。"),
+        (Waiting(3), 1, "3 things are waiting for you.", "有 3 项等你处理。"),
+        (Waiting(5), 2, "5 things are waiting for you in 2 sessions.", "2 个会话里有 5 项等你处理。"),
+        (Done, 1, "The work has ended.", "工作已结束。"),
+        (Done, 2, "The work in 2 sessions has ended.", "2 个会话的工作已结束。"),
+        (Failed, 1, "The work stopped before it was finished.", "工作没做完就停下了。"),
+        (
+            Failed,
+            3,
+            "The work in 3 sessions has ended, and not all of it is finished.",
+            "3 个会话的工作已结束，有的没做完。",
+        ),
     ];
-    for (notice, english, chinese) in table {
-        assert_eq!(words(notice, "Fix the menu", Language::English).unwrap().body, english);
-        let words = words(notice, "Fix the menu", Language::Chinese).unwrap();
-        assert_eq!(
-            (words.title.as_str(), words.body.as_str(), words.open),
-            ("Fix the menu", chinese, "打开")
-        );
+    for (what, sessions, english, chinese) in table {
+        let notice = Notice::of(&line("idle", 0), what, sessions);
+        assert_eq!(words(&notice, Language::English).body, english);
+        let words = words(&notice, Language::Chinese);
+        let title = if sessions == 1 { "Fix the menu" } else { "Daybook" };
+        assert_eq!((words.title.as_str(), words.body.as_str(), words.open), (title, chinese, "打开"));
     }
-    assert_eq!(words(Notice::Withdrawn, "Fix the menu", Language::English), None);
 }
 
 #[test]
@@ -173,8 +191,8 @@ impl Screen for Record {
         self.0.lock().unwrap().push(format!("{session}: {} | {}", words.title, words.body));
     }
 
-    fn withdraw(&self, session: &str) {
-        self.0.lock().unwrap().push(format!("{session}: gone"));
+    fn withdraw(&self) {
+        self.0.lock().unwrap().push("gone".to_owned());
     }
 }
 
@@ -226,16 +244,53 @@ async fn a_hundred_requests_in_a_second_are_one_notice_that_is_renewed_once() {
     let after = rig.shown_within(Duration::from_secs(3_600)).await;
     assert_eq!(after, ["ses_1: Fix the menu | 100 things are waiting for you."]);
     rig.hear("ses_1", "working", 0).await;
-    assert_eq!(rig.shown_within(MOMENT).await, ["ses_1: gone"]);
+    assert_eq!(rig.shown_within(MOMENT).await, ["gone"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn sessions_call_for_themselves_in_the_set_language() {
+async fn a24_a_hundred_requests_of_as_many_sessions_are_one_notice_that_says_how_many_wait() {
+    let rig = Rig::begin(vec![], Language::English);
+    let mut shown = Vec::new();
+    for n in 1..=100 {
+        rig.hear(&format!("ses_{n:03}"), "needs_you", 1).await;
+        shown.extend(rig.shown_within(Duration::from_millis(10)).await);
+    }
+    assert_eq!(shown, ["ses_001: Fix the menu | 1 thing is waiting for you."]);
+    let after = rig.shown_within(Duration::from_secs(3_600)).await;
+    assert_eq!(after, ["ses_100: Daybook | 100 things are waiting for you in 100 sessions."]);
+    // It follows what is answered, at its pace, and goes with the last.
+    for n in 1..=99 {
+        rig.hear(&format!("ses_{n:03}"), "working", 0).await;
+    }
+    let after = rig.shown_within(Duration::from_secs(3_600)).await;
+    let (first, last) = (
+        "Daybook | 99 things are waiting for you in 99 sessions.",
+        "Fix the menu | 1 thing is waiting for you.",
+    );
+    assert_eq!(after, [format!("ses_100: {first}"), format!("ses_100: {last}")]);
+    rig.hear("ses_100", "working", 0).await;
+    assert_eq!(rig.shown_within(MOMENT).await, ["gone"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_goes_before_what_ended_and_the_set_language_is_spoken() {
     let rig = Rig::begin(vec![], Language::Chinese);
-    rig.hear("ses_1", "needs_you", 1).await;
-    rig.hear("ses_2", "needs_you", 2).await;
-    let shown = rig.shown_within(MOMENT).await;
-    assert_eq!(shown, ["ses_1: Fix the menu | 有 1 项等你处理。", "ses_2: Fix the menu | 有 2 项等你处理。"]);
+    for session in ["ses_1", "ses_2"] {
+        rig.hear(session, "working", 0).await;
+    }
+    assert!(rig.shown_within(Duration::from_secs(20)).await.is_empty());
+    rig.hear("ses_1", "idle", 0).await;
+    assert_eq!(rig.shown_within(MOMENT).await, ["ses_1: Fix the menu | 工作已结束。"]);
+    rig.hear("ses_3", "needs_you", 2).await;
+    let shown = rig.shown_within(Duration::from_secs(10)).await;
+    assert_eq!(shown, ["ses_3: Fix the menu | 有 2 项等你处理。"]);
+    rig.hear("ses_2", "failed", 0).await;
+    assert!(rig.shown_within(Duration::from_secs(10)).await.is_empty(), "what waits is said already");
+    rig.hear("ses_3", "working", 0).await;
+    let shown = rig.shown_within(Duration::from_secs(10)).await;
+    assert_eq!(shown, ["ses_2: Daybook | 2 个会话的工作已结束，有的没做完。"]);
+    rig.focus.send_replace(true);
+    assert_eq!(rig.shown_within(MOMENT).await, ["gone"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -254,7 +309,7 @@ async fn coming_back_in_the_quiet_time_leaves_nothing_to_say() {
     rig.hear("ses_1", "needs_you", 2).await;
     assert_eq!(rig.shown_within(Duration::from_secs(1)).await.len(), 1);
     rig.focus.send_replace(true);
-    assert_eq!(rig.shown_within(Duration::from_secs(60)).await, ["ses_1: gone"]);
+    assert_eq!(rig.shown_within(Duration::from_secs(60)).await, ["gone"]);
     rig.focus.send_replace(false);
     assert!(rig.shown_within(Duration::from_secs(60)).await.is_empty());
 }
