@@ -8,6 +8,7 @@
 mod baseline;
 mod driver;
 mod hand;
+mod made;
 mod model;
 mod notices;
 mod tour;
