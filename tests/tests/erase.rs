@@ -2,15 +2,14 @@
 
 use crate::play::{Play, read, run, script, text, write};
 use domain::erasure::MARK;
-use domain::event::{EpochReason, ErasedWhy, Fact, Recorded, RestoreOf, RestoreScope};
-use domain::state::State;
-use engine::{CommandFailure, Erase, Erased};
+use domain::event::{CancelBy, EpochReason, ErasedWhy, Fact, Recorded, RestoreOf, RestoreScope, Target};
+use engine::{Command, CommandFailure, Erase, Erased, Reach};
 use std::path::Path;
 use store::{BlobError, Gone, Point, Reader};
 use tests::{Answers, DieAt, Rig};
 
 /// Made up for these tests; nothing in the world is opened by it.
-const CANARY: &str = "kanarie-\"7f3e\"-zingt";
+pub(crate) const CANARY: &str = "kanarie-\"7f3e\"-zingt";
 
 /// The forms in which it may stand somewhere: as it is, and inside JSON once, twice and three times.
 fn forms() -> Vec<String> {
@@ -50,7 +49,7 @@ fn quoted(words: &str) -> String {
 }
 
 /// A turn that has it in the person's words, in the answer, in a call and its result, in a file that was read and written.
-async fn planted() -> Play {
+pub(crate) async fn planted() -> Play {
     let says = quoted(&format!("I see {CANARY} there."));
     let rig = Rig::new(&script(&[
         &read("keys.txt"),
@@ -67,12 +66,12 @@ async fn planted() -> Play {
     play
 }
 
-fn seq_of(play: &Play, kind: &str) -> u64 {
+pub(crate) fn seq_of(play: &Play, kind: &str) -> u64 {
     play.rig.log(&play.session).into_iter().find(|event| event.kind == kind).expect("it is there").seq
 }
 
-fn exact(chosen: u64) -> Erase {
-    Erase { chosen, text: Some(CANARY.to_owned()), why: ErasedWhy::Secret }
+pub(crate) fn exact(chosen: u64) -> Erase {
+    Erase { chosen, text: Some(CANARY.to_owned()), why: ErasedWhy::Secret, reach: Reach::Session }
 }
 
 async fn erased(play: &Play) -> Erased {
@@ -86,7 +85,7 @@ fn verdict(play: &Play) -> engine::verify::Verdict {
 }
 
 /// The log is whole, and says what was erased instead of "damaged".
-fn sound(play: &Play) {
+pub(crate) fn sound(play: &Play) {
     play.clean();
     let verdict = verdict(play);
     assert!(verdict.erased_events >= 8, "{verdict:?}");
@@ -175,7 +174,7 @@ async fn a_whole_message_goes_with_the_name_that_was_made_of_it() {
     );
     play.through(&long).await;
     let chosen = seq_of(&play, "user/message");
-    let whole = Erase { chosen, text: None, why: ErasedWhy::Private };
+    let whole = Erase { chosen, text: None, why: ErasedWhy::Private, reach: Reach::Session };
     let found = play.process.engine.erasable(&play.session, &whole).expect("it can be");
     assert_eq!(found.says, long);
     let kinds: Vec<&str> = found.places.iter().map(|(_, kind)| kind.as_str()).collect();
@@ -198,7 +197,8 @@ async fn erasing_is_refused_with_its_reason_and_changes_nothing() {
         ("next_turn", "erase/nothing"),
         ("allow", "erase/needed"),
     ] {
-        let erase = Erase { chosen: 1, text: Some(text.into()), why: ErasedWhy::Other };
+        let erase =
+            Erase { chosen: 1, text: Some(text.into()), why: ErasedWhy::Other, reach: Reach::Session };
         let refused = play.process.engine.erase(&play.session, erase).await;
         let Err(CommandFailure::Refused(error)) = refused else { panic!("{text}: {refused:?}") };
         assert_eq!(error.code, code, "{text}: {error}");
@@ -220,15 +220,45 @@ async fn nothing_is_erased_while_a_turn_runs_or_waits() {
     assert_eq!(holding(play.rig.data()), Vec::<String>::new());
 }
 
-/// A message that still waits is erased like one that was read.
+/// A message that waits is erased like one that was read, and then waits with the mark.
 #[tokio::test(start_paused = true)]
 async fn words_that_wait_to_be_read_go_as_well() {
-    let play = planted().await;
-    erased(&play).await;
-    let waiting = |state: &State| state.inbox.clone();
-    assert!(waiting(&play.state()).is_empty());
-    let again = play.process.engine.erase(&play.session, exact(1)).await;
-    assert!(matches!(again, Err(CommandFailure::Refused(error)) if error.code == "erase/nothing"));
+    let play = Play::of(&script(&[&write("a.txt", "x"), &text("Done."), &text("Fine.")])).await;
+    play.say("Write it.").await;
+    play.until(crate::play::asks).await;
+    play.say_for(&format!("Then use {CANARY}."), Target::NextTurn).await;
+    play.tell(Command::Stop(CancelBy::User)).await;
+    play.until(|state| state.turn.is_none()).await;
+    let waiting = |play: &Play| play.state().inbox.into_iter().map(|one| one.text).collect::<Vec<_>>();
+    assert_eq!(waiting(&play), [format!("Then use {CANARY}.")]);
+    let log = play.rig.log(&play.session);
+    let chosen = log.iter().rev().find(|event| event.kind == "inbox/posted").expect("it waits").seq;
+    let whole = Erase { chosen, text: None, why: ErasedWhy::Secret, reach: Reach::Session };
+    play.process.engine.erase(&play.session, whole).await.expect("it is erased");
+    assert_eq!(waiting(&play), [MARK]);
+    assert_eq!(holding(play.rig.data()), Vec::<String>::new());
+    play.clean();
+}
+
+/// What a call was asked to do can be chosen like what came of it.
+#[tokio::test(start_paused = true)]
+async fn words_that_stand_only_in_what_a_call_was_asked_go() {
+    let play = Play::of(&script(&[&run(&quoted(&format!("echo {CANARY}"))), &text("Done.")])).await;
+    play.through("Run it.").await;
+    let says = play.facts().into_iter().find_map(|fact| match fact {
+        Fact::ToolResult(result) => Some(result.text),
+        _ => None,
+    });
+    assert!(!says.expect("it ran").contains("kanarie"), "its result doesn't say it");
+    let chosen = seq_of(&play, "tool/call");
+    let whole = Erase { chosen, text: None, why: ErasedWhy::Secret, reach: Reach::Session };
+    let found = play.process.engine.erasable(&play.session, &whole).expect("it can be");
+    assert_eq!(found.says, format!("echo {CANARY}"));
+    play.process.engine.erase(&play.session, exact(chosen)).await.expect("it is erased");
+    assert_eq!(holding(play.rig.data()), Vec::<String>::new());
+    let left = play.process.engine.erasable(&play.session, &whole).expect("it can be").says;
+    assert_eq!(left, format!("echo {MARK}"));
+    play.clean();
 }
 
 #[tokio::test(start_paused = true)]
@@ -268,8 +298,12 @@ async fn undo_works_where_no_erased_content_is_wanted_and_says_so_where_one_is()
     let play = Play::on(rig).await;
     play.through("Rewrite both.").await;
     play.through(&format!("It was {CANARY}.")).await;
-    let erase =
-        Erase { chosen: seq_of(&play, "user/message"), text: Some(CANARY.into()), why: ErasedWhy::Secret };
+    let erase = Erase {
+        chosen: seq_of(&play, "user/message"),
+        text: Some(CANARY.into()),
+        why: ErasedWhy::Secret,
+        reach: Reach::Session,
+    };
     play.process.engine.erase(&play.session, erase).await.expect("it is erased");
     let kept = domain::digest::Digest::of(CANARY.as_bytes());
     let gone = Reader::open(play.rig.data()).expect("readable").blob(&kept);
@@ -292,7 +326,7 @@ async fn a_key_that_looks_like_a_digest_goes_also_where_it_stands_alone_or_cut_i
     play.through(&format!("This is my key: {key} and now go.")).await;
     play.through(key).await;
     let chosen = seq_of(&play, "user/message");
-    let marked = Erase { chosen, text: Some(key.to_owned()), why: ErasedWhy::Secret };
+    let marked = Erase { chosen, text: Some(key.to_owned()), why: ErasedWhy::Secret, reach: Reach::Session };
     play.process.engine.erase(&play.session, marked).await.expect("it is erased");
     let left: Vec<String> = play
         .rig

@@ -10,6 +10,7 @@ mod attacks_injection;
 mod closing;
 mod crash;
 mod erase;
+mod erase_everywhere;
 mod facts;
 mod folders;
 mod grants;

@@ -5,7 +5,7 @@ use domain::digest::Digest;
 use domain::event::{Fact, RestoreOf, RestoreScope};
 use domain::ids::TurnId;
 use engine::thinning::{DAY_MS, KEPT_DAYS};
-use engine::{CommandFailure, Thinned};
+use engine::{CommandFailure, Reach, Thinned};
 use store::{BlobError, Gone, Point};
 use tests::{Answers, DieAt, Rig};
 
@@ -275,7 +275,12 @@ async fn an_erased_name_of_a_file_keeps_nothing_else_from_being_thinned_or_undon
     let all = turns(&play);
     let chosen =
         play.rig.log(&play.session).into_iter().find(|event| event.kind == "tool/result").expect("there");
-    let erase = engine::Erase { chosen: chosen.seq, text: Some(name.into()), why: ErasedWhy::Private };
+    let erase = engine::Erase {
+        chosen: chosen.seq,
+        text: Some(name.into()),
+        why: ErasedWhy::Private,
+        reach: Reach::Session,
+    };
     play.process.engine.erase(&play.session, erase).await.expect("it is erased");
     let Err(CommandFailure::Refused(error)) = undo(&play, &all[0]).await else { panic!("its name is gone") };
     assert_eq!(error.code, "content/erased");

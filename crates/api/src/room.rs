@@ -4,6 +4,7 @@
 //! before anything is looked up; nothing that reads the disk for long holds an async thread.
 
 use crate::desk::Desk;
+use crate::erase::Erasing;
 use crate::failure::{error, internal, of_command, of_id, of_read};
 use crate::permissions::Yes;
 use crate::view::words::{to_choice, to_mode, to_resolution, to_target};
@@ -148,7 +149,9 @@ impl Room {
             Command::Verification { session } => self.verification(&session),
             Command::StopVerify { session } => self.stop_verify(&session),
             Command::PreviewErase { session, place, text } => self.preview_erase(&session, place, text).await,
-            Command::Erase { session, place, text, why } => self.erase(&session, place, text, why).await,
+            Command::Erase { session, place, text, why, everywhere, revoke } => {
+                self.erase(&session, place, Erasing { text, why, everywhere, revoke }).await
+            }
             Command::Storage => self.storage().await,
             Command::SetUndoLimit { gigabytes } => self.set_undo_limit(gigabytes).await,
             Command::ThinNow => self.thin_now().await,

@@ -131,6 +131,9 @@ pub(crate) enum Task {
         /// Erase exactly the words on standard input, wherever they stand in the session, instead of all the event says.
         #[arg(long)]
         text_from_stdin: bool,
+        /// Erase them from every other session that holds them as well.
+        #[arg(long)]
+        everywhere: bool,
     },
     /// Rebuild every request and every list, and compare; the first difference is exit code 6.
     Verify {

@@ -15,21 +15,29 @@ use std::path::PathBuf;
 /// The longest text that is read from standard input.
 const MOST_BYTES: u64 = 1 << 20;
 
-pub(crate) async fn erase(
-    data: PathBuf,
-    session: String,
-    seq: u64,
-    from_stdin: bool,
-) -> Result<Exit, Failure> {
-    let text = if from_stdin { Some(words()?) } else { None };
+/// What is to be erased.
+pub(crate) struct Erase {
+    pub(crate) session: String,
+    pub(crate) seq: u64,
+    pub(crate) text_from_stdin: bool,
+    pub(crate) everywhere: bool,
+}
+
+pub(crate) async fn erase(data: PathBuf, erase: Erase) -> Result<Exit, Failure> {
+    let Erase { session, seq, text_from_stdin, everywhere } = erase;
+    let text = if text_from_stdin { Some(words()?) } else { None };
     let way = Way::to_work(&data, Own { attended: true, ..Own::default() }).await?;
-    let place = seq.to_string();
-    let asked = way.call(Command::Erase { session, place, text, why: EraseWhy::Secret }).await;
+    let (place, why, revoke) = (seq.to_string(), EraseWhy::Secret, Vec::new());
+    let asked = way.call(Command::Erase { session, place, text, why, everywhere, revoke }).await;
     way.close().await;
     let Reply::Erased(done) = asked? else { return Err(unexpected("what was erased")) };
     output::line(&format!(
-        "erased from {} events, {} kept contents and {} copies of the record (on record at {})",
-        done.events, done.contents, done.copies, done.seq
+        "erased from {} events of {} sessions, {} kept contents and {} copies of the record (on record at {})",
+        done.events,
+        done.sessions + 1,
+        done.contents,
+        done.copies,
+        done.seq
     ));
     if done.unfinished {
         output::diagnose("old bytes may still be on the disk; the next start of Daybook removes them");

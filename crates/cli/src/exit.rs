@@ -55,8 +55,17 @@ impl From<ApiError> for Failure {
 /// The exit code of an error's code.
 fn of_code(code: &str) -> Exit {
     match code {
-        "approval/closed" | "approval/changed" | "approval/expired" | "question/closed" | "call/settled"
-        | "message/read" | "inbox/full" | "erase/busy" | "store/in_use" | "store/taken_over" => Exit::Waiting,
+        "approval/closed"
+        | "approval/changed"
+        | "approval/expired"
+        | "question/closed"
+        | "call/settled"
+        | "message/read"
+        | "inbox/full"
+        | "erase/busy"
+        | "erase/busy_elsewhere"
+        | "store/in_use"
+        | "store/taken_over" => Exit::Waiting,
         "session/damaged" | "session/newer" | "session/read_only" | "content/missing" => Exit::Store,
         "app/closing" => Exit::Cancelled,
         "internal" | "door/unusable" => Exit::Internal,

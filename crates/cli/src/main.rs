@@ -63,8 +63,8 @@ async fn run(args: Args) -> Result<Exit, exit::Failure> {
         Task::Undo { session, turn, call, redo, force } => {
             undo::undo(data, undo::Undo { session, turn, call, redo, force }).await
         }
-        Task::Erase { session, seq, text_from_stdin } => {
-            erase::erase(data, session, seq, text_from_stdin).await
+        Task::Erase { session, seq, text_from_stdin, everywhere } => {
+            erase::erase(data, erase::Erase { session, seq, text_from_stdin, everywhere }).await
         }
         Task::Verify { session } => health::verify(&data, session.as_deref()),
         Task::Doctor { json } => health::doctor(&data, json),

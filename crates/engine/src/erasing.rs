@@ -1,28 +1,26 @@
-//! Erasing words from a session's record: finding every place they stand in, and taking them out of all of them at once.
+//! Erasing words from records: finding every place they stand in, and taking them out of all of them at once.
 //!
-//! The person chooses an event, and the exact words in it or all it says. The words go from every event of the session, in
-//! every form they may be written in, and from every blob of the store; pieces that were only streamed go whole with
-//! their turn. Invariants: nothing is changed unless what is left still obeys every law; it is worked out from the record as
-//! it is, and refused when that has moved on.
+//! The person chooses an event, and the exact words in it or all it says. The words go from every event of the session, or of
+//! all that hold them, in every form they may be written in, and from every blob of the store; pieces that were only
+//! streamed go whole with their turn. Invariants: nothing is changed unless what is left still obeys every law; it is worked
+//! out from the records as they are, and refused when one has moved on.
+
+mod elsewhere;
+mod says;
 
 use crate::actor::CommandFailure;
 use crate::decide::{CommandError, may_erase};
 use crate::shared::Shared;
 use domain::audit::audit;
 use domain::digest::Digest;
-use domain::erasure::{Left, MARK, Words};
+use domain::erasure::{Left, Words};
 use domain::event::{Draft, ErasedBy, ErasedEvent, ErasedWhy, Event, Fact, Payload, RecordErased, Recorded};
 use domain::ids::{SessionId, TurnId};
-use domain::model::Block;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::{Append, Gone, OfSession, Reader, Removal};
-use tools::redact::{Needles, forms};
+use tools::redact::Needles;
 
-/// Fewest characters that can be erased: fewer stand in too many words that aren't meant.
-pub const LEAST_CHARS: usize = 4;
-/// A line of several is looked for by itself from this many characters on.
-const LINE_CHARS: usize = 12;
 /// Places that one event names.
 const NAMED: usize = 1_000;
 
@@ -35,6 +33,17 @@ pub struct Erase {
     pub text: Option<String>,
     /// Why.
     pub why: ErasedWhy,
+    /// From where.
+    pub reach: Reach,
+}
+
+/// Whose events words are erased from. Contents go whoever named them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// The chosen event's session.
+    Session,
+    /// Every session that holds them.
+    Everywhere,
 }
 
 /// What an erasure would touch.
@@ -44,6 +53,10 @@ pub struct Erasable {
     pub says: String,
     /// Events that hold the words, with their types; the chosen one is among them.
     pub places: Vec<(u64, String)>,
+    /// Other sessions whose events hold them.
+    pub elsewhere: Vec<SessionId>,
+    /// The words in all their forms, to look for them in what isn't in any record.
+    pub words: Words,
 }
 
 /// What an erasure did.
@@ -51,8 +64,10 @@ pub struct Erasable {
 pub struct Erased {
     /// Where it is on record.
     pub seq: u64,
-    /// Events it took words out of.
+    /// Events it took words out of, in all sessions.
     pub events: u64,
+    /// Other sessions among them.
+    pub sessions: u64,
     /// Blobs that went: parts of requests, results, and contents kept for undo.
     pub blobs: u64,
     /// Copies of the store kept from before updates that went.
@@ -61,17 +76,23 @@ pub struct Erased {
     pub unfinished: Option<String>,
 }
 
-/// What erasing would touch. Blocks.
+/// What erasing would touch. Blocks: every record is read.
 pub(crate) fn preview(
     reader: &Reader,
     session: &SessionId,
     erase: &Erase,
 ) -> Result<Erasable, CommandFailure> {
     let events = all(reader, session)?;
-    let (says, words) = words(&events, erase)?;
-    let places = places(&events, &Words::new(words))?;
-    let held = events.into_iter().filter(|event| places.contains_key(&event.seq));
-    Ok(Erasable { says, places: held.map(|event| (event.seq, event.kind)).collect() })
+    let (says, wanted) = says::wanted(&events, erase)?;
+    let others = elsewhere::holding(reader, session, &wanted)?;
+    let own = Held::of(session, events, &wanted)?;
+    let held = own.events.into_iter().filter(|event| own.places.contains_key(&event.seq));
+    Ok(Erasable {
+        says,
+        places: held.map(|event| (event.seq, event.kind)).collect(),
+        elsewhere: others.into_iter().map(|other| other.session).collect(),
+        words: Words::new(own.forms),
+    })
 }
 
 /// What is taken out with the events that say so, and what that does. Blocks: every blob is read.
@@ -81,90 +102,69 @@ pub(crate) fn work_out(
     erase: &Erase,
 ) -> Result<(Removal, Erased), CommandFailure> {
     let events = all(&shared.store, session)?;
-    let read_to = events.len() as u64;
     let state = shared.store.state(session).map_err(CommandFailure::unreadable)?;
-    may_erase(&state, read_to)?;
-    let (_, words) = words(&events, erase)?;
-    let places = places(&events, &Words::new(words.iter().cloned()))?;
-    lawful(&events, &places, shared.store.epoch())?;
-    let needles = Needles::of_forms(&words);
+    may_erase(&state, events.len() as u64)?;
+    let (_, wanted) = says::wanted(&events, erase)?;
+    let mut held = vec![Held::of(session, events, &wanted)?];
+    if erase.reach == Reach::Everywhere {
+        for other in elsewhere::holding(&shared.store, session, &wanted)? {
+            held.push(elsewhere::erasable(&shared.store, other)?);
+        }
+    }
+    held.iter().try_for_each(|one| lawful(&one.events, &one.places, shared.store.epoch()))?;
+    let needles = Needles::of_forms(&held.iter().flat_map(|one| one.forms.clone()).collect::<Vec<_>>());
     let blobs =
         shared.store.blobs_that(&|bytes| needles.within(bytes)).map_err(CommandFailure::unreadable)?;
-    let drafts = record(erase, &places, &blobs);
-    let erased = Erased {
-        seq: read_to + drafts.len() as u64 - 1,
-        events: places.len() as u64,
+    let mut erased = Erased {
+        seq: 0,
+        events: held.iter().map(|one| one.places.len() as u64).sum(),
+        sessions: held.len() as u64 - 1,
         blobs: blobs.len() as u64,
         copies: 0,
         unfinished: None,
     };
-    let append = Append { session: session.clone(), expected_seq: read_to, drafts };
-    let payloads = places.into_iter().map(|(seq, left)| (seq, text(left))).collect();
-    let sessions = vec![OfSession { append, payloads }];
+    let sessions = held.into_iter().map(|one| match one.session == *session {
+        true => {
+            let own = one.taken_out(erase.why, erase.chosen, &blobs);
+            erased.seq = own.append.expected_seq + own.append.drafts.len() as u64 - 1;
+            own
+        }
+        // What went of the blobs is named once.
+        false => {
+            let first = one.places.keys().next().copied().unwrap_or_default();
+            one.taken_out(erase.why, first, &[])
+        }
+    });
+    let sessions = sessions.collect();
     Ok((Removal { sessions, blobs, why: Gone::Erased }, erased))
 }
 
-/// The chosen event's words, and all forms of what is to be erased.
-fn words(events: &[Recorded], erase: &Erase) -> Result<(String, Vec<String>), CommandError> {
-    let chosen = events.iter().find(|event| event.seq == erase.chosen);
-    let Some(chosen) = chosen.and_then(|event| event.clone().decode().ok()) else {
-        return refused("erase/unknown", "there is no such event in this session");
-    };
-    let says = chosen.fact.as_ref().map(says).unwrap_or_default();
-    let wanted = erase.text.as_deref().unwrap_or(&says).trim();
-    if wanted.is_empty() {
-        return refused("erase/words", "this event says nothing by itself; name the exact words to erase");
-    }
-    if wanted.chars().count() < LEAST_CHARS {
-        return refused("erase/short", format!("at least {LEAST_CHARS} characters can be erased"));
-    }
-    let mut all = vec![wanted.to_owned()];
-    if wanted.lines().count() > 1 {
-        let lines = wanted.lines().map(str::trim).filter(|line| line.chars().count() >= LINE_CHARS);
-        all.extend(lines.map(str::to_owned));
-    }
-    // The session's name is the beginning of its first message, cut.
-    let titles = events.iter().filter(|event| event.kind == "session/renamed");
-    for title in titles.filter_map(|event| event.clone().decode().ok()) {
-        if let Some(Fact::SessionRenamed(named)) = title.fact {
-            all.extend(cut_off(&named.title, wanted));
-        }
-    }
-    let forms: Vec<String> = all.iter().flat_map(|one| forms(one)).collect();
-    if forms.iter().any(|form| MARK.contains(form.as_str())) {
-        return refused("erase/mark", "these words are part of what stands where words were erased");
-    }
-    Ok((says, forms))
+/// A session that holds the words.
+struct Held {
+    session: SessionId,
+    /// Its whole record.
+    events: Vec<Recorded>,
+    /// All forms that are looked for in it.
+    forms: Vec<String>,
+    /// What is left of each event that holds one.
+    places: BTreeMap<u64, Left>,
 }
 
-/// The end of a title, where the title was cut within the words: `Use sk-ant-api03-8fK…`.
-fn cut_off(title: &str, wanted: &str) -> Option<String> {
-    let cut = title.strip_suffix('…')?.trim_end();
-    let mut tails = cut.char_indices().map(|(at, _)| &cut[at..]);
-    let tail = tails.find(|tail| wanted.starts_with(tail) && *tail != wanted)?;
-    (tail.chars().count() >= LEAST_CHARS).then(|| tail.to_owned())
-}
+impl Held {
+    fn of(session: &SessionId, events: Vec<Recorded>, wanted: &[String]) -> Result<Self, CommandError> {
+        let forms = says::forms_in(&events, wanted)?;
+        let places = places(&events, &Words::new(forms.iter().cloned()))?;
+        Ok(Self { session: session.clone(), events, forms, places })
+    }
 
-/// What an event says in words of its own.
-fn says(fact: &Fact) -> String {
-    match fact {
-        Fact::InboxPosted(e) => e.text.clone(),
-        Fact::UserMessage(e) => e.text.clone(),
-        Fact::ContextNote(e) => e.text.clone(),
-        Fact::SessionRenamed(e) => e.title.clone(),
-        Fact::QuestionAnswered(e) => e.answer.clone(),
-        Fact::ApprovalRefused(e) => e.why.clone().unwrap_or_default(),
-        Fact::ToolResult(e) => e.text.clone(),
-        Fact::ToolCancelled(e) => e.text.clone(),
-        Fact::ToolOutcomeUnknown(e) => e.text.clone(),
-        Fact::AssistantAccepted(e) => {
-            let texts = e.blocks.iter().filter_map(|block| match block {
-                Block::Text { text } => Some(text.as_str()),
-                Block::Reasoning { .. } | Block::Call { .. } => None,
-            });
-            texts.collect::<Vec<_>>().join("\n\n")
-        }
-        _ => String::new(),
+    /// What goes of it, with the events that say so.
+    fn taken_out(self, why: ErasedWhy, chosen: u64, blobs: &[Digest]) -> OfSession {
+        let append = Append {
+            session: self.session,
+            expected_seq: self.events.len() as u64,
+            drafts: record(why, chosen, &self.places, blobs),
+        };
+        OfSession { append, payloads: self.places.into_iter().map(|(seq, left)| (seq, text(left))).collect() }
     }
 }
 
@@ -172,15 +172,12 @@ fn says(fact: &Fact) -> String {
 fn places(events: &[Recorded], words: &Words) -> Result<BTreeMap<u64, Left>, CommandError> {
     let mut places: BTreeMap<u64, Left> = BTreeMap::new();
     let mut turns: BTreeSet<&TurnId> = BTreeSet::new();
-    let mut streamed: BTreeMap<&TurnId, String> = BTreeMap::new();
+    let streamed = streamed(events);
     for event in events {
         let left = words.out_of(event).map_err(|needed| CommandError {
             code: "erase/needed",
             message: format!("{needed}; choose more of the words around them"),
         })?;
-        if let (true, Some(turn)) = (event.ignorable, &event.turn) {
-            streamed.entry(turn).or_default().push_str(&piece(event));
-        }
         if let Some(left) = left {
             turns.extend(&event.turn);
             places.insert(event.seq, left);
@@ -197,6 +194,17 @@ fn places(events: &[Recorded], words: &Words) -> Result<BTreeMap<u64, Left>, Com
         }
     }
     Ok(places)
+}
+
+/// All that was streamed in each turn, joined.
+fn streamed(events: &[Recorded]) -> BTreeMap<&TurnId, String> {
+    let mut streamed: BTreeMap<&TurnId, String> = BTreeMap::new();
+    for event in events.iter().filter(|event| event.ignorable) {
+        if let Some(turn) = &event.turn {
+            streamed.entry(turn).or_default().push_str(&piece(event));
+        }
+    }
+    streamed
 }
 
 /// The text of a streamed piece.
@@ -234,7 +242,7 @@ fn lawful(events: &[Recorded], places: &BTreeMap<u64, Left>, epoch: u64) -> Resu
     }
 }
 
-fn record(erase: &Erase, places: &BTreeMap<u64, Left>, blobs: &[Digest]) -> Vec<Draft> {
+fn record(why: ErasedWhy, chosen: u64, places: &BTreeMap<u64, Left>, blobs: &[Digest]) -> Vec<Draft> {
     let of = |left: &Left| match left {
         Left::Text(text) => Some(Digest::of(text.as_bytes())),
         Left::Nothing => None,
@@ -244,8 +252,8 @@ fn record(erase: &Erase, places: &BTreeMap<u64, Left>, blobs: &[Digest]) -> Vec<
     let parts = events.len().div_ceil(NAMED).max(blobs.len().div_ceil(NAMED)).max(1);
     let part = |n: usize| RecordErased {
         by: ErasedBy::User,
-        why: erase.why,
-        chosen: erase.chosen,
+        why,
+        chosen,
         events: events.chunks(NAMED).nth(n).unwrap_or_default().to_vec(),
         blobs: blobs.chunks(NAMED).nth(n).unwrap_or_default().to_vec(),
     };

@@ -26,7 +26,7 @@ pub mod verify;
 pub use actor::{CommandFailure, Recorded};
 pub use decide::{Command, CommandError, CommandReply};
 pub use engine::{Engine, StartError};
-pub use erasing::{Erasable, Erase, Erased};
+pub use erasing::{Erasable, Erase, Erased, Reach};
 pub use limits::Limits;
 pub use perform::would::{Try, Would};
 pub use ports::{ModelRequest, Models, Ports, Problem};

@@ -23,10 +23,10 @@ impl Engine {
         erasing::preview(&self.shared.store, session, erase)
     }
 
-    /// Erases words from a session's record, and from every blob of the store.
+    /// Erases words from a session's record, or from that of every session that holds them, and from every blob of the store.
     ///
     /// # Errors
-    /// When work is going on in the session, the words stand nowhere or can't be erased, or it can't be recorded. Nothing
+    /// When work is going on in one of these sessions, the words stand nowhere or can't be erased, or it can't be recorded. Nothing
     /// was changed then.
     pub async fn erase(&self, session: &SessionId, erase: Erase) -> Result<Erased, CommandFailure> {
         let mut tries = 0;
@@ -35,7 +35,8 @@ impl Engine {
             let (shared, id, what) = (Arc::clone(&self.shared), session.clone(), erase.clone());
             let (removal, mut erased) = blocking(move || erasing::work_out(&shared, &id, &what)).await?;
             match self.remove(removal).await {
-                Err(CommandFailure::Refused(error)) if error.code == "erase/moved_on" && tries < TRIES => {}
+                // One of the sessions went on meanwhile.
+                Err(CommandFailure::Refused(_)) if tries < TRIES => {}
                 Err(failure) => return Err(failure),
                 Ok(Removed { copies, unfinished, .. }) => {
                     for queue in self.actors() {

@@ -12,6 +12,11 @@ export function shownState(call: CallView): ShownState {
   return call.state === 'cancelled' && !call.started ? 'not_run' : call.state;
 }
 
+/** Is it over, whether it ran or not? */
+export function hasEnded({ state }: CallView): boolean {
+  return state !== 'proposed' && state !== 'waiting' && state !== 'running';
+}
+
 export interface CallGroup {
   /** Id of its first call: stable while the group grows. */
   key: string;

@@ -2,10 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { Backend } from '../protocol/backend';
 import { Failure } from '../protocol/backend';
 import type { Command } from '../protocol/generated/Command';
+import type { HeldPermission } from '../protocol/generated/HeldPermission';
 import type { Reply } from '../protocol/generated/Reply';
 import { Erasing } from './erasing.svelte';
 
 const SAYS = 'Use kanarie-7f3e for it.';
+const folder = { id: 'fol_1', name: 'bakery', place: '/home/ada/bakery', exists: true };
+const permissions: HeldPermission[] = [
+  { id: 'gra_1', what: { kind: 'command', words: ['curl', 'kanarie-7f3e'], exact: true, files: [] }, folder },
+];
 
 function set(answer?: (command: Command) => Reply | undefined) {
   const asked: Command[] = [];
@@ -17,10 +22,14 @@ function set(answer?: (command: Command) => Reply | undefined) {
       const own = answer?.(command);
       if (own) return Promise.resolve(own);
       const places = [{ kind: 'message', count: 1 }];
+      const elsewhere = 2;
       return Promise.resolve<Reply>(
         command.name === 'erase'
-          ? { kind: 'erased', value: { seq: 9, events: 3, contents: 2, copies: 0, unfinished: false } }
-          : { kind: 'erase_preview', value: { seq: 3, says: SAYS, places } },
+          ? {
+              kind: 'erased',
+              value: { seq: 9, events: 3, sessions: 0, contents: 2, copies: 0, unfinished: false },
+            }
+          : { kind: 'erase_preview', value: { seq: 3, says: SAYS, places, elsewhere, permissions } },
       );
     },
     subscribe: () => () => {},
@@ -45,11 +54,41 @@ describe('erasing', () => {
     expect(asked).toEqual([
       { name: 'preview_erase', args: { session: 'ses_1', place: 'msg_1', text: null } },
       { name: 'preview_erase', args: { session: 'ses_1', place: 'msg_1', text: 'kanarie-7f3e' } },
-      { name: 'erase', args: { session: 'ses_1', place: 'msg_1', text: 'kanarie-7f3e', why: 'private' } },
+      {
+        name: 'erase',
+        args: {
+          ...{ session: 'ses_1', place: 'msg_1', text: 'kanarie-7f3e', why: 'private' },
+          ...{ everywhere: false, revoke: [] },
+        },
+      },
     ]);
     expect(erasing.done?.events).toBe(3);
     expect(forgotten).toEqual(['kanarie-7f3e']);
     expect([erasing.says, erasing.marked]).toEqual([null, '']);
+  });
+
+  it('erases from other sessions and revokes what holds the words only where the person said so', async () => {
+    const { erasing, asked } = set();
+    await erasing.want('msg_1');
+    expect([erasing.elsewhere, erasing.permissions]).toEqual([2, permissions]);
+    erasing.everywhere = true;
+    // One that doesn't hold the marked words any more isn't revoked with them.
+    erasing.revoke = ['gra_1', 'gra_other'];
+    await erasing.confirm();
+    const said = { session: 'ses_1', place: 'msg_1', text: null, why: 'secret' };
+    expect(asked.at(-1)).toEqual({ name: 'erase', args: { ...said, everywhere: true, revoke: ['gra_1'] } });
+    erasing.close();
+    expect([erasing.everywhere, erasing.revoke]).toEqual([false, []]);
+  });
+
+  it('turns between what came of a call and what it was asked to do', async () => {
+    const { erasing, asked } = set();
+    await erasing.want('cal_1', 'said');
+    await erasing.mark('kanarie-7f3e');
+    await erasing.turn('asked');
+    expect([erasing.part, erasing.marked]).toEqual(['asked', '']);
+    const places = asked.map((command) => (command.name === 'preview_erase' ? command.args.place : ''));
+    expect(places).toEqual(['cal_1', 'cal_1', 'asked:cal_1']);
   });
 
   it('keeps nothing of the words after it was closed', async () => {

@@ -6,6 +6,7 @@ import { ask, failureOf, type Backend, type Failure } from '../protocol/backend'
 import type { ErasePlace } from '../protocol/generated/ErasePlace';
 import type { EraseWhy } from '../protocol/generated/EraseWhy';
 import type { ErasedView } from '../protocol/generated/ErasedView';
+import type { HeldPermission } from '../protocol/generated/HeldPermission';
 
 /** Erases the same words from what this page keeps itself. */
 export type Forget = (words: string) => void;
@@ -13,16 +14,29 @@ export type Forget = (words: string) => void;
 /** Says a failure to somebody who closed the sheet before it came. */
 export type Tell = (failure: Failure) => void;
 
+/** Of a call: what came of it, or what it was asked to do. */
+export type CallPart = 'said' | 'asked';
+
 export class Erasing {
   /** An entry's key or a call's id; null while nothing is being erased. */
   place: string | null = $state.raw(null);
+  /** Which part of a call is meant; null where it is no call. */
+  part: CallPart | null = $state.raw(null);
   /** All that stands there; null before it is known. */
   says: string | null = $state.raw(null);
   /** The marked words; empty is all. */
   marked = $state('');
   /** Where the words stand; null while that is asked. */
   places: readonly ErasePlace[] | null = $state.raw(null);
+  /** Other sessions that hold the words. */
+  elsewhere = $state(0);
+  /** What was allowed for good and holds them. */
+  permissions: readonly HeldPermission[] = $state.raw([]);
   why: EraseWhy = $state('secret');
+  /** From the other sessions as well? */
+  everywhere = $state(false);
+  /** Ids of the permissions that are revoked with it. */
+  revoke: string[] = $state([]);
   busy = $state(false);
   problem: Failure | null = $state.raw(null);
   done: ErasedView | null = $state.raw(null);
@@ -39,11 +53,18 @@ export class Erasing {
     this.#tell = tell;
   }
 
-  /** Opens the sheet for a place. */
-  async want(place: string): Promise<void> {
+  /** Opens the sheet for a place; of a call, for one of its parts. */
+  async want(place: string, part: CallPart | null = null): Promise<void> {
     this.close();
     this.place = place;
+    this.part = part;
     await this.#look();
+  }
+
+  /** Turns to the other part of the call. */
+  async turn(part: CallPart): Promise<void> {
+    if (this.place === null || part === this.part || this.busy || this.done) return;
+    await this.want(this.place, part);
   }
 
   /** Marks words of what stands there; none is all of it. */
@@ -58,7 +79,10 @@ export class Erasing {
     if (this.place === null || this.places === null || this.busy) return;
     this.busy = true;
     this.problem = null;
-    const args = { ...this.#target(this.place), why: this.why };
+    const { why, everywhere } = this;
+    const held = this.permissions.map(({ id }) => id);
+    const revoke = this.revoke.filter((id) => held.includes(id));
+    const args = { ...this.#target(this.place), why, everywhere: everywhere && this.elsewhere > 0, revoke };
     const words = this.marked || (this.says ?? '');
     const asked = this.#asked;
     try {
@@ -87,10 +111,14 @@ export class Erasing {
     this.problem = null;
     this.done = null;
     this.why = 'secret';
+    this.part = null;
+    this.everywhere = false;
+    this.revoke = [];
   }
 
   #target(place: string): { session: string; place: string; text: string | null } {
-    return { session: this.#session, place, text: this.marked || null };
+    const named = this.part === 'asked' ? `asked:${place}` : place;
+    return { session: this.#session, place: named, text: this.marked || null };
   }
 
   /** Asks where the words stand; only the last answer counts. */
@@ -106,6 +134,8 @@ export class Erasing {
       if (asked !== this.#asked) return;
       this.says = found.says;
       this.places = found.places;
+      this.elsewhere = found.elsewhere;
+      this.permissions = found.permissions;
     } catch (thrown) {
       if (asked === this.#asked) this.problem = failureOf(thrown);
     }

@@ -4,6 +4,8 @@ export const erase = {
   title: 'Erase from the record',
   lead: 'Mark the exact words to erase. Without a mark, everything here goes.',
   says: 'What stands here',
+  part: 'Which part of the action',
+  parts: { said: 'What came of it', asked: 'What it was asked to do' },
   goes: 'These words go',
   whole: 'Everything above goes.',
   looking: 'Looking where else they stand…',
@@ -11,7 +13,7 @@ export const erase = {
   places: {
     message: (n: number) => (n === 1 ? '1 message of yours' : `${n} messages of yours`),
     waiting: (n: number) =>
-      n === 1 ? '1 copy of it before it was read' : `${n} copies before they were read`,
+      n === 1 ? '1 message as it waited to be read' : `${n} messages as they waited to be read`,
     title: (n: number) => (n === 1 ? 'the session’s name' : `${n} names of the session`),
     answer: (n: number) => (n === 1 ? '1 answer' : `${n} answers`),
     call: (n: number) => (n === 1 ? '1 entry about an action' : `${n} entries about actions`),
@@ -22,12 +24,14 @@ export const erase = {
   },
   also: 'Also gone: what was sent to the model with them, copies of files from before a change that hold them (such a change stays as it is), and copies of the record from before updates.',
   mark: 'A mark stands in their place, and the record says that and when something was erased. The model reads the mark from then on.',
+  beside: 'They also stand elsewhere',
+  elsewhere: (n: number) =>
+    n === 1 ? 'Erase them from 1 other session as well' : `Erase them from ${n} other sessions as well`,
+  revoke: (what: string, folder: string) => `Revoke what you allowed for good in ${folder}: ${what}`,
   stays: 'Not erased',
   service: 'What the model’s service already received. If it is a key or a password, change it there.',
   files:
     'Your files. If one still holds the words, a copy that is kept before a later change holds them again.',
-  sessions: 'Entries of other sessions.',
-  permissions: 'Commands you allowed for good. Revoke those under Permissions.',
   why: 'Why',
   whys: { secret: 'A key or a password', private: 'Something private', other: 'Something else' },
   confirm: 'Erase for good',
@@ -35,6 +39,8 @@ export const erase = {
   slow: 'Everything that is kept is looked through. This can take a while.',
   done: 'Erased.',
   doneText: (places: string, contents: string) => `${places}, ${contents}.`,
+  doneSessions: (n: number) =>
+    n === 1 ? '1 other session is among them.' : `${n} other sessions are among them.`,
   doneEvents: (n: number) => (n === 1 ? '1 entry of the record' : `${n} entries of the record`),
   doneContents: (n: number) => (n === 1 ? '1 kept content' : `${n} kept contents`),
   doneCopies: (n: number) =>
@@ -51,6 +57,8 @@ export const erase = {
 /** Why something can't be erased, by code. */
 export const eraseFailures = {
   'erase/busy': 'Work is going on here. Stop it first, then erase.',
+  'erase/busy_elsewhere':
+    'Work is going on in another session that holds these words. Stop it first, or erase them only here.',
   'erase/moved_on': 'Something happened meanwhile. Look again.',
   'erase/nothing': 'These words stand nowhere in this session any more.',
   'erase/short': 'Mark at least 4 characters.',

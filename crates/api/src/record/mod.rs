@@ -41,6 +41,13 @@ impl Kept {
             run.stop();
         }
     }
+
+    /// Drops what is kept of all sessions.
+    pub(crate) fn forget_all(&self) {
+        lock(&self.outlines).clear();
+        lock(&self.moments).clear();
+        lock(&self.runs).drain().for_each(|(_, run)| run.stop());
+    }
 }
 
 /// Keeps one more, where there is room for it; else only it.

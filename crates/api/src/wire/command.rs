@@ -309,7 +309,7 @@ pub enum Command {
     PreviewErase {
         /// The session.
         session: String,
-        /// An entry's key, a call's id, or an event's number.
+        /// An entry's key, a call's id, `asked:` and a call's id, or an event's number.
         place: String,
         /// The exact words; all that stands at the place when null.
         text: Option<String>,
@@ -318,12 +318,16 @@ pub enum Command {
     Erase {
         /// The session.
         session: String,
-        /// An entry's key, a call's id, or an event's number.
+        /// An entry's key, a call's id, `asked:` and a call's id, or an event's number.
         place: String,
         /// The exact words; all that stands at the place when null.
         text: Option<String>,
         /// Why.
         why: EraseWhy,
+        /// From every other session that holds them as well?
+        everywhere: bool,
+        /// What was allowed for good and is revoked with it, as `erase_preview` names it.
+        revoke: Vec<String>,
     },
     /// What is kept for undo. Reply: `storage`.
     Storage,

@@ -1,8 +1,11 @@
 //! Erasing words from the record, and what is kept for undo, as a client sees them.
 //!
-//! A place is named by what the view calls it: an entry's key, a call's id, or an event's number. Invariant: the words to
+//! A place is named by what the view calls it: an entry's key, a call's id (what came of it; `asked:` before it is what it
+//! was asked to do), or an event's number. Invariant: the words to
 //! erase go in through here and come out nowhere.
 
+use super::permission::Offer;
+use super::store::Folder;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -17,6 +20,22 @@ pub struct ErasePreview {
     pub says: String,
     /// How often the words stand in each kind of place of this session.
     pub places: Vec<ErasePlace>,
+    /// How many other sessions hold them.
+    pub elsewhere: u32,
+    /// What was allowed for good and holds them.
+    pub permissions: Vec<HeldPermission>,
+}
+
+/// Something that was allowed for good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct HeldPermission {
+    /// Its id.
+    pub id: String,
+    /// What.
+    pub what: Offer,
+    /// Where it holds.
+    pub folder: Folder,
 }
 
 /// A kind of place that words stand in.
@@ -53,6 +72,9 @@ pub struct ErasedView {
     /// Events it took words out of.
     #[ts(type = "number")]
     pub events: u64,
+    /// Other sessions that it took words out of.
+    #[ts(type = "number")]
+    pub sessions: u64,
     /// Parts of requests, results and contents kept for undo that went.
     #[ts(type = "number")]
     pub contents: u64,

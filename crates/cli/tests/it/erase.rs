@@ -46,6 +46,20 @@ fn words_on_standard_input_are_erased_from_every_byte_of_the_data_folder() {
 }
 
 #[test]
+fn with_everywhere_they_go_from_other_sessions_too() {
+    let (rig, first, seq) = planted();
+    rig.script(json!([text("Fine.")]));
+    let said = format!("I have {CANARY} as well.");
+    let second = rig.run(&["exec", "--folder", "project", "--script", "script.json", "--json", &said]);
+    assert_eq!(second.code, 0, "{} {}", second.out, second.err);
+    let args = ["erase", &first.session(), &seq, "--text-from-stdin", "--everywhere"];
+    let erased = rig.run_with(&args, CANARY);
+    assert_eq!(erased.code, 0, "{} {}", erased.out, erased.err);
+    assert!(erased.out.contains(" of 2 sessions, "), "{}", erased.out);
+    assert_eq!(holding(&rig), Vec::<PathBuf>::new());
+}
+
+#[test]
 fn without_words_all_that_the_event_says_goes() {
     let (rig, done, seq) = planted();
     let erased = rig.run(&["erase", &done.session(), &seq]);

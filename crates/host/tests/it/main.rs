@@ -4,6 +4,7 @@
 
 mod added;
 mod door;
+mod erasing;
 mod lists;
 mod queue;
 mod record;

@@ -2,6 +2,7 @@ import { render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, it } from 'vitest';
 import type { Backend } from '../../protocol/backend';
+import type { HeldPermission } from '../../protocol/generated/HeldPermission';
 import type { Reply } from '../../protocol/generated/Reply';
 import { Erasing } from '../../state/erasing.svelte';
 import { en } from '../../texts/en';
@@ -11,11 +12,17 @@ import EraseButton from './EraseButton.svelte';
 import EraseSheet from './EraseSheet.svelte';
 
 const SAYS = 'Use kanarie-7f3e for it.';
+const folder = { id: 'fol_1', name: 'bakery', place: '/home/ada/bakery', exists: true };
+const permissions: HeldPermission[] = [
+  { id: 'gra_1', what: { kind: 'command', words: ['curl', 'kanarie-7f3e'], exact: true, files: [] }, folder },
+];
 const asked: string[] = [];
 const backend: Backend = {
   call(command) {
     asked.push(
-      command.name === 'erase' ? `erase ${command.args.text ?? 'all'} ${command.args.why}` : command.name,
+      command.name === 'erase'
+        ? `erase ${command.args.text ?? 'all'} ${command.args.why} ${command.args.everywhere} ${command.args.revoke.join()}`
+        : command.name,
     );
     const places = [
       { kind: 'message', count: 1 },
@@ -23,8 +30,11 @@ const backend: Backend = {
     ];
     return Promise.resolve<Reply>(
       command.name === 'erase'
-        ? { kind: 'erased', value: { seq: 9, events: 3, contents: 2, copies: 1, unfinished: true } }
-        : { kind: 'erase_preview', value: { seq: 3, says: SAYS, places } },
+        ? {
+            kind: 'erased',
+            value: { seq: 9, events: 3, sessions: 1, contents: 2, copies: 1, unfinished: true },
+          }
+        : { kind: 'erase_preview', value: { seq: 3, says: SAYS, places, elsewhere: 1, permissions } },
     );
   },
   subscribe: () => () => {},
@@ -43,15 +53,20 @@ it('says what goes and what can’t, erases the marked words, and says what went
   expect(text).toHaveValue(SAYS);
   expect(screen.getByText(en.erase.whole)).toBeVisible();
   expect(screen.getByText(/1 message of yours and 2 answers/)).toBeVisible();
-  for (const line of [en.erase.service, en.erase.files, en.erase.sessions]) {
+  for (const line of [en.erase.service, en.erase.files]) {
     expect(screen.getByText(line)).toBeVisible();
   }
   text.setSelectionRange(4, 16);
   text.dispatchEvent(new Event('select'));
   expect(await screen.findByText('kanarie-7f3e')).toBeVisible();
   await userEvent.click(await screen.findByRole('radio', { name: en.erase.whys.private }));
+  await userEvent.click(screen.getByRole('checkbox', { name: en.erase.elsewhere(1) }));
+  await userEvent.click(
+    screen.getByRole('checkbox', { name: /^Revoke what you allowed for good in bakery/ }),
+  );
   await userEvent.click(await screen.findByRole('button', { name: en.erase.confirm }));
-  expect(asked.at(-1)).toBe('erase kanarie-7f3e private');
+  expect(asked.at(-1)).toBe('erase kanarie-7f3e private true gra_1');
+  expect(await screen.findByText(/1 other session is among them/)).toBeVisible();
   expect(await screen.findByText(en.erase.unfinished)).toBeVisible();
   expect(screen.queryByText(/kanarie/)).toBeNull();
 });

@@ -205,7 +205,7 @@ export class FakeBackend implements Backend {
       case 'preview_erase':
       case 'erase': {
         const { session } = command.args;
-        const reply = answerErasing(this.#view(session), command);
+        const reply = answerErasing(this.#view(session), command, world.views.values());
         if (reply.kind === 'erased') this.resync(session);
         return reply;
       }

@@ -337,7 +337,7 @@ session: string, } } | { "name": "preview_erase", "args": {
  */
 session: string, 
 /**
- * An entry's key, a call's id, or an event's number.
+ * An entry's key, a call's id, `asked:` and a call's id, or an event's number.
  */
 place: string, 
 /**
@@ -349,7 +349,7 @@ text: string | null, } } | { "name": "erase", "args": {
  */
 session: string, 
 /**
- * An entry's key, a call's id, or an event's number.
+ * An entry's key, a call's id, `asked:` and a call's id, or an event's number.
  */
 place: string, 
 /**
@@ -359,7 +359,15 @@ text: string | null,
 /**
  * Why.
  */
-why: EraseWhy, } } | { "name": "storage" } | { "name": "set_undo_limit", "args": { 
+why: EraseWhy, 
+/**
+ * From every other session that holds them as well?
+ */
+everywhere: boolean, 
+/**
+ * What was allowed for good and is revoked with it, as `erase_preview` names it.
+ */
+revoke: Array<string>, } } | { "name": "storage" } | { "name": "set_undo_limit", "args": { 
 /**
  * In gigabytes.
  */

@@ -13,6 +13,10 @@ seq: number,
  */
 events: number, 
 /**
+ * Other sessions that it took words out of.
+ */
+sessions: number, 
+/**
  * Parts of requests, results and contents kept for undo that went.
  */
 contents: number, 
