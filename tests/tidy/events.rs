@@ -1,4 +1,5 @@
-//! The log has one way in: one statement of the product inserts into it, and it stands in the store.
+//! The log has one way in: one statement of the product inserts into it, and it stands in the store. A model's answer has one,
+//! too.
 //!
 //! Tests are not counted: forging a row is how they show that the store refuses it.
 
@@ -15,6 +16,21 @@ fn one_statement_inserts_events_and_the_store_has_it() {
     }
     assert_eq!(places.len(), 1, "statements that insert events: {places:#?}");
     assert!(places[0].starts_with("crates/store/src/"), "the one insert stands in {}", places[0]);
+}
+
+/// What a model said becomes history in one place: nothing else that ships makes the event.
+#[test]
+fn r_mod_07_one_place_takes_a_models_answer_into_the_history() {
+    let ships = |path: &str| !path.contains("test");
+    let makes = |text: &str| {
+        let made = text.match_indices("AssistantAccepted {");
+        made.filter(|(at, _)| !text[..*at].ends_with("struct ")).count()
+    };
+    let mut places = Vec::new();
+    for file in tree::files().iter().filter(|file| file.is(&[".rs"]) && ships(&file.path)) {
+        places.extend(std::iter::repeat_n(file.path.clone(), makes(&file.text)));
+    }
+    assert_eq!(places, ["crates/engine/src/decide/answer.rs"]);
 }
 
 /// How many statements of this text insert into (or replace in) the table of events, however they are laid out.

@@ -110,3 +110,25 @@ fn r_mod_02_the_effort_is_frozen_with_the_step() {
     next(&mut bench);
     assert_eq!(effort(&bench), None);
 }
+
+/// Words, the raw answer, the attempt's end and the calls it announced are one transaction; what comes twice is late.
+#[test]
+fn r_mod_07_an_answer_enters_the_history_in_one_transaction() {
+    let mut bench = Bench::attempting();
+    let (attempt, raw) = (bench.attempt(), Some(Digest::of(b"raw")));
+    let answered = || {
+        let blocks = calls(&["one", "two"]);
+        let stop = StopReason::ToolCalls;
+        let outcome = Outcome { blocks, stop, usage: None, response_id: None, model: None };
+        Input::Answered { attempt: attempt.clone(), outcome, raw }
+    };
+    let decision = bench.with(|state, env| take(state, answered(), env));
+    assert!(decision.barrier, "on the disk before anything follows from it");
+    let kept = decision.drafts.iter().find_map(|draft| match &draft.fact {
+        Fact::AttemptEnd(end) => Some(end.raw),
+        _ => None,
+    });
+    assert_eq!(kept, Some(raw));
+    assert_eq!(bench.fold(decision), "assistant/accepted attempt/end tool/call tool/call");
+    assert_eq!(bench.take(answered()), "late/ignored");
+}
