@@ -20,7 +20,7 @@ use domain::event::{RestoreScope, SessionCreated};
 use domain::ids::{FolderId, SessionId};
 use domain::state::Added;
 use engine::show::{Reader, SessionRow};
-use engine::{Command as Order, Engine, Recorded};
+use engine::{Command as Order, Engine, IMPORTED, Recorded};
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -327,6 +327,7 @@ impl Inside {
     pub(crate) fn fold_to(&self, session: &SessionId, to: u64) -> Result<Fold, ApiError> {
         // What was opened before is carried on instead of being read again.
         let kept = lock(&self.opened).remove(session);
+        let imported = self.reader.is_imported(session).map_err(|read| of_read(&read))?;
         let usable = |kept: &Fold| kept.next_seq() <= to && kept.view().read_only.is_none();
         let mut fold = kept.filter(usable).unwrap_or_else(|| Fold::new(session));
         while fold.next_seq() < to {
@@ -347,6 +348,9 @@ impl Inside {
                     }
                 }
             }
+        }
+        if imported {
+            fold.read_only(IMPORTED.to_owned());
         }
         Ok(fold)
     }

@@ -135,6 +135,18 @@ pub(crate) enum Task {
         #[arg(long)]
         everywhere: bool,
     },
+    /// Write a session into a new folder: its events as recorded, and the contents that they name.
+    Export {
+        /// The session.
+        session: String,
+        /// The folder; it must not be there yet.
+        folder: PathBuf,
+    },
+    /// Take in a session that was exported, to be looked at; it is verified before anything is taken.
+    Import {
+        /// The folder that was written.
+        folder: PathBuf,
+    },
     /// Rebuild every request and every list, and compare; the first difference is exit code 6.
     Verify {
         /// Only this session.

@@ -3,6 +3,7 @@
 //! It comes in through the door of the Daybook that runs, or hosts the engine itself for as long as its work takes.
 //! Invariant: standard output holds what was asked for and nothing else; the exit code says how it ended.
 
+mod archive;
 mod args;
 mod erase;
 mod exec;
@@ -66,6 +67,8 @@ async fn run(args: Args) -> Result<Exit, exit::Failure> {
         Task::Erase { session, seq, text_from_stdin, everywhere } => {
             erase::erase(data, erase::Erase { session, seq, text_from_stdin, everywhere }).await
         }
+        Task::Export { session, folder } => archive::export(&data, &session, &folder),
+        Task::Import { folder } => archive::import(&data, &folder),
         Task::Verify { session } => health::verify(&data, session.as_deref()),
         Task::Doctor { json } => health::doctor(&data, json),
     }

@@ -23,6 +23,9 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tools::added::{Found, Walls, look};
 use tools::redact::Needles;
 
+/// Why nothing is done in a session that came from another store: what it allows was allowed elsewhere.
+pub const IMPORTED: &str = "it was imported, so it can be looked at and nothing runs in it";
+
 /// How often the record may have moved on while it was read.
 pub(crate) const TRIES: usize = 3;
 
@@ -230,6 +233,9 @@ impl Engine {
         }
         if let Some(queue) = actors.get(session).filter(|queue| !queue.is_closed()) {
             return Ok(queue.clone());
+        }
+        if self.shared.store.is_imported(session).map_err(CommandFailure::unreadable)? {
+            return Err(CommandFailure::Unreadable(IMPORTED.to_owned()));
         }
         let state = self.shared.store.state(session).map_err(CommandFailure::unreadable)?;
         let (back, queue) = mpsc::channel(QUEUE);

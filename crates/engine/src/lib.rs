@@ -25,7 +25,7 @@ pub mod verify;
 
 pub use actor::{CommandFailure, Recorded};
 pub use decide::{Command, CommandError, CommandReply};
-pub use engine::{Engine, StartError};
+pub use engine::{Engine, IMPORTED, StartError};
 pub use erasing::{Erasable, Erase, Erased, Reach};
 pub use limits::Limits;
 pub use perform::would::{Try, Would};

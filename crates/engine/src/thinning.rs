@@ -103,7 +103,10 @@ impl Survey {
     pub(crate) fn of(reader: &Reader, now: u64) -> Result<Self, CommandFailure> {
         let mut survey = Self::default();
         for row in reader.sessions().map_err(CommandFailure::unreadable)? {
-            survey.session(reader, &row.session, now)?;
+            match reader.is_imported(&row.session).map_err(CommandFailure::unreadable)? {
+                true => survey.imported(reader, &row.session)?,
+                false => survey.session(reader, &row.session, now)?,
+            }
         }
         survey.units.sort_by(|a, b| (a.time, &a.session, &a.what).cmp(&(b.time, &b.session, &b.what)));
         survey.weigh(reader)?;
@@ -157,6 +160,28 @@ impl Survey {
         let left = self.units.iter().filter(|unit| unit.stays == Some(Stays::Work) && unit.bytes > 0);
         let left: HashSet<&SessionId> = left.map(|unit| &unit.session).collect();
         if kept > limit_bytes { left.len() as u64 } else { 0 }
+    }
+
+    /// A session from elsewhere: nothing can be undone in it and nothing recorded, so all that it names stays.
+    fn imported(&mut self, reader: &Reader, session: &SessionId) -> Result<(), CommandFailure> {
+        let mut next = 0;
+        loop {
+            let page = reader.events(session, next, PAGE).map_err(CommandFailure::unreadable)?;
+            let Some(last) = page.last() else { return Ok(()) };
+            next = last.seq + 1;
+            for event in page {
+                self.named.extend(event.payload.text().into_iter().flat_map(|text| named_in(text)));
+                let changed = match event.decode().map_err(CommandFailure::unreadable)?.fact {
+                    Some(Fact::ToolResult(e)) => e.changed,
+                    Some(Fact::ToolCancelled(e)) => e.changed,
+                    Some(Fact::ToolOutcomeUnknown(e)) => e.changed,
+                    Some(Fact::RevisionRestored(e)) => e.changed,
+                    Some(_) | None => continue,
+                };
+                // A list that didn't come along names nothing here.
+                self.named.extend(contents(&changed, reader).unwrap_or_default());
+            }
+        }
     }
 
     fn session(&mut self, reader: &Reader, session: &SessionId, now: u64) -> Result<(), CommandFailure> {
@@ -249,9 +274,7 @@ impl Survey {
                 }
             }
             // Whatever else names a content needs it, fields of later versions too.
-            _ => self.named.extend(
-                text.iter().flat_map(|text| text.split('"')).filter_map(|one| one.parse::<Digest>().ok()),
-            ),
+            _ => self.named.extend(text.iter().flat_map(|text| named_in(text))),
         }
         Ok(())
     }
@@ -292,6 +315,11 @@ impl Survey {
         }
         Ok(())
     }
+}
+
+/// All digests that stand in a payload as values of their own.
+fn named_in(text: &str) -> impl Iterator<Item = Digest> {
+    text.split('"').filter_map(|one| one.parse().ok())
 }
 
 /// What stood and what stands at the paths of a change.

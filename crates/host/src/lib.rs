@@ -1,8 +1,9 @@
-//! Putting it together on one machine: data folder, store, keychain, settings, engine, room, and the local door.
+//! Putting it together on one machine: data folder, store, keychain, settings, engine, room, the local door, archives.
 //!
 //! A **host** is the one process that has a store open for writing; everybody else comes through its door. Invariants: one
 //! host a store; a key is in memory and in the keychain and nowhere else; what a host closes has come to rest.
 
+mod archive;
 pub mod data;
 mod desk;
 mod doctor;
@@ -22,6 +23,7 @@ pub mod tour;
 mod vault;
 mod verify;
 
+pub use archive::{ArchiveError, Archived, export, import};
 pub use data::{data_folder, store_name};
 pub use doctor::{Health, doctor};
 pub use domain::ids::Ids;

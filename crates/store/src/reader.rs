@@ -132,6 +132,14 @@ impl Reader {
         self.with(|connection| rows::next_seq(connection, session))
     }
 
+    /// Did the session come from another store? Then it can be looked at and nothing is added to it.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub fn is_imported(&self, session: &SessionId) -> Result<bool, ReadError> {
+        self.setting(&crate::import::mark(session)).map(|mark| mark.is_some())
+    }
+
     /// The sequence number of the session's last event.
     ///
     /// # Errors

@@ -17,9 +17,12 @@ const COLUMNS: &str =
 
 /// Writes one event and returns its place in the store: the one `INSERT` there is.
 pub(crate) fn insert(connection: &Connection, event: &Recorded) -> rusqlite::Result<u64> {
-    let (payload, erased) = match &event.payload {
-        Payload::Text(text) => (Some(text.as_ref()), None),
-        Payload::Erased(digest) | Payload::Redacted { was: digest, .. } => (None, Some(digest.0.as_slice())),
+    let (payload, erased, left) = match &event.payload {
+        Payload::Text(text) => (Some(text.as_ref()), None, None),
+        Payload::Erased(was) => (None, Some(was.0.to_vec()), None),
+        Payload::Redacted { was, left } => {
+            (None, Some([was.0, Digest::of(left.as_bytes()).0].concat()), Some(left.as_ref()))
+        }
     };
     connection
         .prepare_cached(
@@ -42,7 +45,13 @@ pub(crate) fn insert(connection: &Connection, event: &Recorded) -> rusqlite::Res
             payload,
             erased,
         ])?;
-    Ok(nat(connection.last_insert_rowid()))
+    let pos = connection.last_insert_rowid();
+    if let Some(left) = left {
+        connection
+            .prepare_cached("INSERT INTO remains (pos, payload) VALUES (?1, ?2)")?
+            .execute(params![pos, left])?;
+    }
+    Ok(nat(pos))
 }
 
 /// Takes the payload of an event away and puts what is left of it in its place: the one `UPDATE` there is.

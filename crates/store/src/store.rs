@@ -10,6 +10,7 @@ use crate::blobs::{BlobError, Collected, Staged};
 use crate::error::{AppendError, OpenError, ReadError};
 use crate::folded::Kept;
 use crate::folder::DataFolder;
+use crate::import::Import;
 use crate::ports::{Clock, Faults, NoFaults};
 use crate::reader::Reader;
 use crate::removal::{Removal, Removed};
@@ -99,6 +100,7 @@ enum Request {
     Append(Vec<Append>, Durability, Promise<Result<Vec<Recorded>, AppendError>>),
     Collect(Vec<Digest>, Promise<Result<Collected, AppendError>>),
     Remove(Removal, Promise<Result<Removed, AppendError>>),
+    Import(Box<Import>, Promise<Result<(), AppendError>>),
     Edit(Edit, Promise<Result<(), AppendError>>),
     Rebuild(Promise<Result<(), ReadError>>),
     KeepReserve(Promise<bool>),
@@ -319,6 +321,16 @@ impl StoreHandle {
         pending.wait().unwrap_or(Err(AppendError::Closed))
     }
 
+    /// Takes in a whole session that another store recorded, to be looked at. Blocks until it is durable.
+    ///
+    /// # Errors
+    /// When it is here already, isn't whole, or can't be saved; nothing was taken then.
+    pub fn import(&self, import: Import) -> Result<(), AppendError> {
+        let (promise, pending) = promise();
+        self.send(Request::Import(Box::new(import), promise))?;
+        pending.wait().unwrap_or(Err(AppendError::Closed))
+    }
+
     /// Changes a folder or a setting.
     ///
     /// # Errors
@@ -410,6 +422,7 @@ fn serve(writer: &mut Writer, request: Request) {
     match request {
         Request::Append(batch, durability, promise) => promise.keep(writer.append(batch, durability)),
         Request::Collect(names, promise) => promise.keep(writer.collect(&names)),
+        Request::Import(import, promise) => promise.keep(writer.import(*import)),
         Request::Remove(removal, promise) => promise.keep(writer.remove(removal)),
         Request::Edit(edit, promise) => promise.keep(edit.apply(writer)),
         Request::Rebuild(promise) => promise.keep(writer.rebuild()),

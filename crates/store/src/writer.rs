@@ -5,7 +5,7 @@
 //! Invariants: all of it or nothing; one writer, whose epoch is compared inside each transaction; after a commit that
 //! failed the handle is never used again, because a second try may report success for bytes that are lost.
 
-use crate::announce::Announcer;
+use crate::announce::{Announcement, Announcer};
 use crate::append::{Append, Durability, ReadyAppend, ready};
 use crate::blobs::attached::{self, Carried};
 use crate::blobs::{Blobs, Collected};
@@ -129,6 +129,11 @@ impl Writer {
         let announcements = work.done(&self.kept);
         announcements.iter().for_each(|announcement| self.announcer.announce(announcement));
         announcements.iter().flat_map(|announcement| announcement.events.iter().cloned()).collect()
+    }
+
+    /// Tells of events that were committed.
+    pub(crate) fn tell(&self, announcement: &Announcement) {
+        self.announcer.announce(announcement);
     }
 
     fn transact(

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test that can't go on says where")]
 
 mod added;
+mod archive;
 mod door;
 mod erasing;
 mod lists;

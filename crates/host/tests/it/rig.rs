@@ -96,6 +96,12 @@ impl Rig {
     }
 }
 
+/// A host over a data folder that is there, with no model to ask.
+pub(crate) async fn host_over(data: &Path) -> Host {
+    let options = Options { keychain: Arc::new(Nothing), ..Options::new(Some(data.to_owned())) };
+    Host::open(options).await.unwrap_or_else(|failure| panic!("{failure}"))
+}
+
 /// Writes texts into the store of a data folder, which is closed again after.
 fn keep(data: &Path, kept: &[(&str, &str)]) {
     store::create_folder(data).expect("a data folder");

@@ -55,6 +55,13 @@ pub(crate) fn note(to: &Connection, digest: &Digest, why: Gone, time: i64) -> ru
         .map(drop)
 }
 
+/// Somebody else's record says that it is gone: noted where nobody here knows better, and nothing is removed for it.
+pub(crate) fn told(to: &Connection, digest: &Digest, why: Gone, time: i64) -> rusqlite::Result<()> {
+    to.prepare_cached("INSERT OR IGNORE INTO gone (digest, why, time, pending) VALUES (?1, ?2, ?3, 0)")?
+        .execute(params![digest.0.as_slice(), why.number(), time])
+        .map(drop)
+}
+
 /// Its file is gone as well.
 pub(crate) fn settled(to: &Connection, digest: &Digest) -> rusqlite::Result<()> {
     to.prepare_cached("UPDATE gone SET pending = 0 WHERE digest = ?1")?
