@@ -153,6 +153,7 @@ export const record = {
     renamed: (title: string) => `The session was named “${title}”`,
     mode: (mode: string) => `You chose “${mode}”`,
     model: (model: string) => `You chose the model ${model}`,
+    effort: 'You chose how much the model thinks',
     folderAdded: (name: string) => `You let it look at ${name}`,
     folderRemoved: 'You took a folder back',
     posted: (text: string) => `You wrote: ${text}`,

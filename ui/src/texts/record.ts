@@ -111,6 +111,7 @@ type PlainWord = {
 /** Types whose line needs no fact. */
 const PLAIN: { [kind in string]?: PlainWord } = {
   'session/created': 'created',
+  'session/effort': 'effort',
   'folder/removed': 'folderRemoved',
   'inbox/reserved': 'reserved',
   'inbox/released': 'released',

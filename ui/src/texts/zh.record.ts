@@ -152,6 +152,7 @@ export const record: Texts['record'] = {
     renamed: (title) => `会话命名为“${title}”`,
     mode: (mode) => `你选择了“${mode}”`,
     model: (model) => `你选择了模型${spaced(model, 'before')}`,
+    effort: '你选择了模型的思考程度',
     folderAdded: (name) => `你允许查看${spaced(name, 'before')}`,
     folderRemoved: '你收回了一个文件夹',
     posted: (text) => `你写道：${text}`,
