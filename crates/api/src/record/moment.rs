@@ -26,8 +26,16 @@ const MOST: usize = 256;
 pub(super) type Moments = BTreeMap<u64, Arc<State>>;
 
 pub(super) fn moment(inside: &Inside, session: &SessionId, seq: u64) -> Result<Moment, ApiError> {
-    if seq >= inside.reader.next_seq(session).map_err(|read| of_read(&read))? {
+    let next = inside.reader.next_seq(session).map_err(|read| of_read(&read))?;
+    if seq >= next {
         return Err(no_event(seq));
+    }
+    // The newest moment is the state as it is kept, unless something was recorded just now.
+    if seq + 1 == next
+        && let Ok(state) = inside.reader.state(session)
+        && state.next_seq == next
+    {
+        return Ok(shown(seq, &state));
     }
     let mut kept = lock(&inside.record.moments).remove(session).unwrap_or_default();
     let state = after(inside, session, seq + 1, &mut kept);
