@@ -18,7 +18,8 @@ const MOST: usize = 200;
 /// Longest command or path that a line shows without cutting it, in characters.
 const IN_A_LINE: usize = 60;
 /// Words of a request that its line shows or that add nothing to it; any other one is looked at on the card.
-const LINE_WORDS: [&str; 8] = ["path", "command", "time_ms", "kind", "files", "more", "size", "to"];
+const LINE_WORDS: [&str; 10] =
+    ["path", "command", "time_ms", "kind", "files", "more", "size", "to", "rule", "programs"];
 /// Events looked through for the call whose outcome isn't known, and how many at once.
 const BACK: u64 = 2_000;
 const PAGE: u64 = 500;
@@ -79,6 +80,8 @@ fn is_whole(e: &ApprovalRequested) -> bool {
     let exact = command_shown(&facts.exact);
     let plain = exact.warnings.is_empty() && facts.can_touch.iter().all(|path| !visible(path).suspicious);
     let listed = facts.words.keys().all(|name| LINE_WORDS.contains(&name.as_str()));
+    // Asked only because of the mode: any other reason is told on the card.
+    let usual = facts.words.get("rule").is_none_or(|rule| rule.starts_with("mode/"));
     let quiet = facts.reach.is_empty() && facts.added.is_empty() && facts.undo != Undo::No && facts.risk < 3;
     let short = |word: &str| {
         facts.words.get(word).is_some_and(|text| {
@@ -95,7 +98,7 @@ fn is_whole(e: &ApprovalRequested) -> bool {
         // What would be written stands in a difference; reading asks only where a secret is read.
         Act::Write | Act::Edit | Act::Read | Act::Talk => false,
     };
-    plain && listed && quiet && said && facts.proposed.is_none()
+    plain && listed && usual && quiet && said && facts.proposed.is_none()
 }
 
 /// The call is named by an event before; where it lies far back, the line says only which tool it was.

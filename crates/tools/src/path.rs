@@ -8,7 +8,7 @@ mod find_secrets;
 mod protected;
 mod secret;
 
-pub(crate) use find_secrets::find_secrets;
+pub(crate) use find_secrets::{Special, find_secrets, find_special};
 pub use protected::is_protected;
 pub(crate) use protected::protected_from_commands;
 pub use secret::is_secret;

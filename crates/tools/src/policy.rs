@@ -157,8 +157,15 @@ fn built_in(facts: &Facts, input: &PolicyInput<'_>) -> Option<Verdict> {
     if let Some(secret) = facts.can_touch.iter().find(|path| reads && path::is_secret(path)) {
         return ask(format!("builtin/secret:{secret}"));
     }
-    if let Some(secrets) = facts.words.get(SECRETS).filter(|_| facts.act == Act::Run) {
-        return ask(format!("builtin/secret:{}", secrets.lines().next().unwrap_or_default()));
+    let of_command = |word: &str| {
+        let named = facts.words.get(word).filter(|_| facts.act == Act::Run && !only_looks(facts));
+        named.map(|paths| paths.lines().next().unwrap_or_default())
+    };
+    if let Some(protected) = of_command(PROTECTED) {
+        return ask(format!("builtin/protected:{protected}"));
+    }
+    if let Some(secret) = of_command(SECRETS).or_else(|| of_command(OPEN)) {
+        return ask(format!("builtin/secret:{secret}"));
     }
     let leaves = facts.words.contains_key(LEAVES);
     if leaves && input.mode == Mode::Plan {
@@ -208,6 +215,12 @@ pub fn protected(facts: &Facts) -> Vec<String> {
 
 /// The wording fact that lists the secret files a command names.
 pub(crate) const SECRETS: &str = "secrets";
+
+/// The wording fact that lists the files a command names that act later by themselves.
+pub(crate) const PROTECTED: &str = "protected";
+
+/// The wording fact of a secret file that the cage can't hide from a command that names none.
+pub(crate) const OPEN: &str = "secrets_open";
 
 /// The wording fact of a command that hands something on: publishes it, asks a registry for a name, fills the clipboard.
 pub(crate) const LEAVES: &str = "leaves";

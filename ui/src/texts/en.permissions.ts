@@ -61,7 +61,7 @@ export const permissions = {
   revokeOf: (what: string) => `Revoke: ${what}`,
   rules: 'What each mode does by itself',
   rulesLead:
-    'Your rules for every folder are in it. What you allowed above isn’t asked about any more, except where it always asks.',
+    'Your rules for every folder are in it. What you allowed above isn’t asked about any more, except where it always asks. A command that deletes or writes in the folder counts as running a command; one that nobody looked at can’t see files with secrets.',
   act: 'What',
   acts: {
     read: 'Read files in the folder',

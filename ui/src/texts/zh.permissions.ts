@@ -59,7 +59,7 @@ export const permissions: Texts['permissions'] = {
   revoke: '收回',
   revokeOf: (what) => `收回：${what}`,
   rules: '每种模式自己会做什么',
-  rulesLead: '其中包含你为所有文件夹定的规则。你在上面允许的不再询问，总要询问的除外。',
+  rulesLead: '其中包含你为所有文件夹定的规则。你在上面允许的不再询问，总要询问的除外。命令不论在文件夹里写入还是删除什么，都按“运行命令”对待；没有人看过的命令看不到含密钥的文件。',
   act: '做什么',
   acts: {
     read: '读取文件夹里的文件',

@@ -2,6 +2,7 @@
 
 use crate::rig::{Client, Rig, text};
 use api::wire::command::{Command, Mode, Notification, Topic};
+use api::wire::need::NeedWhat;
 use api::wire::view::{ApprovalState, ApprovalView, EntryBody, SessionView};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -85,4 +86,41 @@ async fn a24_a_hundred_requests_are_told_in_batches_and_each_is_answered_by_itse
     rig.host.close().await;
     let written = std::fs::read_dir(rig.root.path().join("project")).expect("readable").count();
     assert!(written <= 1, "{written} files for one yes");
+}
+
+/// What a real engine asks: its lines say whether they say all, and one that does can be answered from the list.
+#[tokio::test(flavor = "multi_thread")]
+async fn a24_requests_of_a_real_engine_can_be_allowed_from_their_line() {
+    let calls = [
+        ("run_command", json!({"command": "touch made.txt"})),
+        ("delete_path", json!({"path": "old.txt"})),
+        ("write_file", json!({"path": "new.txt", "content": "x"})),
+        ("run_command", json!({"command": "curl https://example.org"})),
+        ("read_file", json!({"path": ".env"})),
+    ];
+    let say: Vec<Value> = calls
+        .iter()
+        .map(|(name, arguments)| json!({"call": {"name": name, "arguments": arguments}}))
+        .collect();
+    let rig = Rig::new(json!([{ "say": say }, text("Done.")])).await;
+    for name in ["old.txt", ".env"] {
+        std::fs::write(rig.root.path().join("project").join(name), "x").expect("a file");
+    }
+    let mut lists = rig.host.room().subscribe(Topic::Store).await.expect("a subscription");
+    let session = rig.session(Mode::Ask).await;
+    let mut client = rig.client(&session).await;
+    rig.say(&session, "Do it.").await;
+    client.until(|view| open(view).len() == calls.len()).await;
+    let needs = loop {
+        match lists.recv().await {
+            Some(Notification::Needs { needs, .. }) if needs.len() == calls.len() => break needs,
+            Some(_) => {}
+            None => panic!("the list ended"),
+        }
+    };
+    let whole: Vec<bool> =
+        needs.iter().map(|need| matches!(need.what, NeedWhat::Approval { whole: true, .. })).collect();
+    // A difference, a site and a secret are looked at on their cards.
+    assert_eq!(whole, [true, true, false, false, false]);
+    rig.host.close().await;
 }

@@ -10,6 +10,7 @@ use crate::clear::Cleared;
 use crate::limits::Limits;
 use crate::path::shown;
 use crate::place::Reached;
+use crate::revision::secret_name;
 use crate::save::Current;
 use crate::text::{Binary, LineEnds, Text};
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
@@ -55,7 +56,9 @@ impl Tool for ReadFile {
     fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
         let spot = ctx.spot(&call.typed::<Args>()?.path)?;
         let exact = spot.said();
-        Ok(reads(&spot, exact))
+        let mut surveyed = reads(&spot, exact);
+        surveyed.facts.can_touch.extend(secret_name(&spot.place, spot.reached.real.as_str()));
+        Ok(surveyed)
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {

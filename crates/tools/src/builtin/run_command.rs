@@ -13,9 +13,10 @@ use crate::launch::{Ended, Exit, Hold, Order, Reach, Running};
 use crate::limits::{COMMAND_TEXT_BYTES, Limits};
 use crate::network::Outcome;
 use crate::network::{Hosts, NotASite, Site};
-use crate::path::{RelPath, find_secrets, is_secret, protected_from_commands};
+use crate::path::{RelPath, Special, find_secrets, find_special, is_secret, protected_from_commands};
 use crate::place::Place;
-use crate::policy::{Cage, LEAVES, SECRETS, TELLS, WRITING, only_looks};
+use crate::policy::{Cage, LEAVES, OPEN, SECRETS, TELLS, WRITING, only_looks};
+use crate::revision::elsewhere;
 use crate::rules::hidden_from;
 use crate::shell::dialect;
 use crate::shell::env::scrubbed;
@@ -127,6 +128,12 @@ impl Tool for RunCommand {
         if !secrets.is_empty() {
             words.insert(SECRETS.to_owned(), secrets.join("\n"));
         }
+        if !looks && cage == Cage::Partial && secrets.is_empty() {
+            // It can't hide them, so whatever runs could read them.
+            let open = find_secrets(ctx.place.dir())
+                .map_or_else(|| Some(".".to_owned()), |all| all.into_iter().next());
+            words.extend(open.map(|path| (OPEN.to_owned(), path)));
+        }
         let depends = depends(&args.command, ctx);
         if !depends.unheld.is_empty() {
             words.insert(UNHELD.to_owned(), depends.unheld.join("\n"));
@@ -163,11 +170,26 @@ impl Tool for RunCommand {
         let (looks, added) = (only_looks(call.facts()), call.facts().added.clone());
         blocking(ctx, move |ctx| {
             let look = ctx.added_here(&added)?;
-            let secrets = if looks { all_secrets(&look, &ctx)? } else { Vec::new() };
-            let look = look.into_iter().map(|(path, _)| path).collect();
-            let mut order = order(&args?.command, hold, reach?, seen_by, look, &ctx);
+            let special = match looks || seen_by == SeenBy::Nobody {
+                true => special(&look, &ctx)?,
+                false => Vec::new(),
+            };
+            let places = look.into_iter().map(|(path, _)| path).collect();
+            let mut order = order(&args?.command, hold, reach?, seen_by, places, &ctx);
+            let (mut secrets, mut obeyed) = (Vec::new(), Vec::new());
+            for (root, special) in special {
+                secrets.extend(special.secrets.into_iter().map(|path| root.join(path)));
+                obeyed.extend(special.obeyed.into_iter().map(|path| root.join(path)));
+            }
+            if seen_by == SeenBy::Nobody {
+                order.keep.extend(obeyed);
+                order.keep.sort();
+                order.keep.dedup();
+            }
+            let unseen = secrets.len();
             order.hide.extend(secrets);
-            run(&order, &ctx)
+            let ended = run(&order, &ctx);
+            ended.map(|raw| with_unseen(raw, unseen, looks))
         })
     }
 }
@@ -200,17 +222,39 @@ fn free(harmless: Harmless, cage: Cage, added: &[String], ctx: &Ctx) -> bool {
     }
 }
 
-/// The secret files there are now, for hiding them.
-fn all_secrets(added: &[(PathBuf, Arc<Place>)], ctx: &Ctx) -> Result<Vec<PathBuf>, ToolError> {
-    let mut all = Vec::new();
-    for place in std::iter::once(&ctx.place).chain(added.iter().map(|(_, place)| place)) {
-        let found = find_secrets(place.dir()).ok_or_else(|| {
-            let message = "the folder couldn't be looked through for secret files";
-            failed("command/not_started", message, "Try again.")
-        })?;
-        all.extend(found.into_iter().map(|path| place.path().join(path)));
+/// What is special in each folder now: secret files are hidden from a command that nobody looked at, and what programs obey is
+/// held from it.
+fn special(added: &[(PathBuf, Arc<Place>)], ctx: &Ctx) -> Result<Vec<(PathBuf, Special)>, ToolError> {
+    let places = std::iter::once(&ctx.place).chain(added.iter().map(|(_, place)| place));
+    places
+        .map(|place| {
+            let unseen = || {
+                let message = "the folder couldn't be looked through for secret files";
+                let suggestion = "Ask the person to run it, or work in a smaller folder.";
+                failed("command/not_started", message, suggestion)
+            };
+            let mut found = find_special(place.dir()).ok_or_else(unseen)?;
+            // By another of its names a secret is no less one.
+            for (_, elsewhere) in elsewhere(place, &found.secrets, &[]) {
+                if elsewhere.more {
+                    return Err(unseen());
+                }
+                found.secrets.extend(elsewhere.names);
+            }
+            Ok((place.path().to_owned(), found))
+        })
+        .collect()
+}
+
+/// A command that failed where files were out of its sight is told so: it may have wanted one of them.
+fn with_unseen(mut raw: Raw, unseen: usize, looks: bool) -> Raw {
+    let failed = raw.value.get("exit_code").is_some_and(|code| code != 0);
+    if unseen > 0 && failed && !looks {
+        raw.text.push_str(&format!(
+            "\n[{unseen} files with secrets were out of sight, because nobody was asked; name the file in the command to ask]"
+        ));
     }
-    Ok(all)
+    raw
 }
 
 /// The sites a call names, each in its one spelling.

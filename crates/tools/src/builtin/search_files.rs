@@ -10,10 +10,11 @@ use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::path::{RelPath, is_secret, shown};
 use crate::place::{Reached, is_placeholder, open_in};
+use crate::revision::secret_name;
 use crate::text::Text;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
 use crate::walk::{Entry, Kind, Next, kept_out_note, walk};
-use cap_fs_ext::FollowSymlinks;
+use cap_fs_ext::{FollowSymlinks, MetadataExt as _};
 use cap_std::fs::Dir;
 use domain::call::ToolError;
 use domain::digest::Digest;
@@ -71,7 +72,9 @@ impl Tool for SearchFiles {
         let args: Args = call.typed()?;
         let spot = ctx.spot(args.path.as_deref().unwrap_or("."))?;
         Search::new(&args, ctx)?;
-        Ok(reads(&spot, call.arguments().to_owned()))
+        let mut surveyed = reads(&spot, call.arguments().to_owned());
+        surveyed.facts.can_touch.extend(secret_name(&spot.place, spot.reached.real.as_str()));
+        Ok(surveyed)
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
@@ -197,7 +200,10 @@ fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
         let each = |entry: &Entry, dir: &Dir| {
             if entry.kind == Kind::File && search.wants(&entry.path) {
                 let said = place.say(&entry.path);
-                match is_secret(&said) {
+                let several = dir.symlink_metadata(entry.path.name()).is_ok_and(|meta| meta.nlink() > 1);
+                let secret =
+                    is_secret(&said) || (several && secret_name(place, entry.path.as_str()).is_some());
+                match secret {
                     true => search.secret.push(shown(&said)),
                     false => search.file(&entry.path, &said, dir, &[]),
                 }

@@ -132,6 +132,15 @@ pub fn is_protected(path: &str) -> bool {
     hook || yarn || FILES.contains(&name.as_str()) || parts.iter().any(folder)
 }
 
+/// Is a folder of this name protected with all that is in it?
+pub(crate) fn is_protected_folder(name: &str) -> bool {
+    let name = folded(name);
+    is_short(&name) || FOLDERS.contains(&name.as_str())
+}
+
+/// What a repository runs and obeys, below its `.git`; the rest of it stays writable, or nothing could be committed.
+pub(crate) const OBEYED_IN_REPOSITORY: [&str; 2] = ["hooks", "config"];
+
 /// The short names Windows makes for names that begin with a dot.
 fn is_short(part: &str) -> bool {
     part.split_once('~').is_some_and(|(stem, tail)| {

@@ -22,7 +22,7 @@ const FOLDERS: [&str; 12] = [
     ".vault",
 ];
 /// Files whose whole name says it.
-const FILES: [&str; 36] = [
+const FILES: [&str; 53] = [
     ".npmrc",
     ".yarnrc",
     ".netrc",
@@ -59,11 +59,29 @@ const FILES: [&str; 36] = [
     "service-account.json",
     "application_default_credentials.json",
     "accesstokens.json",
+    "serviceaccountkey.json",
+    "service_account_key.json",
+    "rootkey.csv",
+    "accesskeys.csv",
+    "access_keys.csv",
+    ".aws_credentials",
+    ".renviron",
+    ".bash_history",
+    ".zsh_history",
+    ".psql_history",
+    ".mysql_history",
+    "wp-config.php",
+    "local.settings.json",
+    "cookies.sqlite",
+    "private_key.txt",
+    "privatekey.txt",
+    "recovery-codes.txt",
 ];
 /// Ends of names that keys, stores of keys and states with passwords have.
-const ENDS: [&str; 25] = [
+const ENDS: [&str; 26] = [
     "pem",
     "key",
+    "asc",
     "p12",
     "pfx",
     "p8",
@@ -141,7 +159,39 @@ pub fn is_secret(path: &str) -> bool {
     let Some((name, folders)) = parts.split_last() else { return false };
     let inside = folders.iter().any(|folder| FOLDERS.contains(&folder.as_str()));
     let google = folders.iter().any(|folder| folder == "gcloud");
-    inside || google || FOLDERS.contains(&name.as_str()) || is_secret_name(name)
+    let github = name == "hosts.yml" && folders.last().is_some_and(|folder| folder == "gh");
+    inside || google || github || FOLDERS.contains(&name.as_str()) || is_secret_name(name)
+}
+
+/// The name that a copy, which editors and people leave beside it, was made from: `credentials (1).json`, `.env.bak`.
+fn original(name: &str) -> String {
+    let bare = ["~", ".bak", ".old", ".orig", ".save", ".swp", ".backup", ".copy"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end))
+        .unwrap_or(name);
+    let (stem, end) = match bare.rsplit_once('.') {
+        Some((stem, end)) if !stem.is_empty() => (stem, Some(end)),
+        Some(_) | None => (bare, None),
+    };
+    let copies = ["copy", "old", "backup", "bak", "new"];
+    let marks = |stem: &str| {
+        let numbered = stem.strip_suffix(')').and_then(|open| open.rsplit_once(" ("));
+        let numbered =
+            numbered.filter(|(_, n)| n.bytes().all(|b| b.is_ascii_digit())).map(|(stem, _)| stem.to_owned());
+        let worded = stem.rsplit_once(['-', '_', ' ']).filter(|(_, last)| copies.contains(last));
+        numbered.or_else(|| worded.map(|(stem, _)| stem.to_owned()))
+    };
+    let stem = marks(stem).unwrap_or_else(|| stem.to_owned());
+    end.map_or(stem.clone(), |end| format!("{stem}.{end}"))
+}
+
+/// Does a stem say that what follows is secret: as a whole, by its last word, or in Chinese anywhere?
+fn says(stem: &str) -> bool {
+    let stem = stem.trim_start_matches('.');
+    let last = stem.rsplit(['-', '_', ' ']).next().unwrap_or(stem);
+    STEMS.contains(&stem)
+        || matches!(last, "passwords" | "credentials" | "passwd" | "secrets" | "apikeys")
+        || STEMS.iter().filter(|word| !word.is_ascii()).any(|word| stem.contains(word))
 }
 
 fn is_secret_name(name: &str) -> bool {
@@ -149,11 +199,8 @@ fn is_secret_name(name: &str) -> bool {
     if pieces.iter().skip(1).any(|piece| EXAMPLES.contains(piece)) || name.ends_with(".pub") {
         return false;
     }
-    // Copies that editors and people leave beside it.
-    let bare = ["~", ".bak", ".old", ".orig", ".save", ".swp", ".backup", ".copy"]
-        .iter()
-        .find_map(|end| name.strip_suffix(end))
-        .unwrap_or(name);
+    let plain = original(name);
+    let bare = plain.as_str();
     let (stem, end) = bare.rsplit_once('.').unwrap_or((bare, ""));
     let dotted =
         bare == ".env" || bare.starts_with(".env.") || bare.starts_with(".env-") || bare.starts_with(".env_");
@@ -164,7 +211,14 @@ fn is_secret_name(name: &str) -> bool {
         || FILES.contains(&bare)
         || (!stem.is_empty() && ENDS.contains(&end))
         || matches!(first, "secret" | "secrets")
-        || (STEMS.contains(&stem.trim_start_matches('.')) && DATA.contains(&end))
+        || (says(stem) && DATA.contains(&end))
+        || (end == "json"
+            && (bare.starts_with("appsettings.") || bare.contains("adminsdk"))
+            && bare != "appsettings.json")
+        || (end == "json" && matches!(stem.rsplit(['-', '_']).next(), Some("key" | "keys")))
+        || (bare.starts_with("env.")
+            && matches!(end, "local" | "development" | "production" | "staging" | "test"))
+        || (end == "txt" && (stem.starts_with("id_") || stem.ends_with(".env")))
         || ((bare.starts_with("service-account")
             || bare.starts_with("service_account")
             || bare.starts_with("client_secret"))
@@ -224,6 +278,32 @@ mod tests {
                 "id_work",
                 "ID_RSA",
                 "keys/id_ecdsa",
+                "serviceAccountKey.json",
+                "firebase-adminsdk-ab.json",
+                "gcp-key.json",
+                "rootkey.csv",
+                "accessKeys.csv",
+                "access_keys.csv",
+                ".aws_credentials",
+                ".config/gh/hosts.yml",
+                "credentials (1).json",
+                "credentials-copy.json",
+                "id_rsa.txt",
+                "prod.env.txt",
+                "env.local",
+                "passwords_old.txt",
+                "my-passwords.txt",
+                "账号密码.xlsx",
+                "密码本.txt",
+                "private_key.txt",
+                "key.asc",
+                "recovery-codes.txt",
+                "wp-config.php",
+                "appsettings.Production.json",
+                "local.settings.json",
+                ".Renviron",
+                ".bash_history",
+                "cookies.sqlite",
                 "id_rsa.bak",
                 ".npmrc",
                 ".netrc",

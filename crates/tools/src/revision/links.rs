@@ -72,6 +72,13 @@ pub(crate) fn other_names(place: &Place, path: &str) -> OtherNames {
     OtherNames { inside: names, unseen }
 }
 
+/// The name of a secret file that this file is known by, too, where there is one: as calls say it.
+pub(crate) fn secret_name(place: &Place, path: &str) -> Option<String> {
+    let mut names = other_names(place, path).inside.into_iter();
+    let secret = names.find(|name| crate::path::is_secret(name))?;
+    crate::path::RelPath::parse(&secret).ok().map(|secret| place.say(&secret))
+}
+
 /// Names that files at a path and below have elsewhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Elsewhere {

@@ -150,6 +150,18 @@ fn a54_memory_and_settings_of_ours_always_ask() {
         let verdict = rig.judge("write_file", &json!({"path": path, "content": "x"}));
         assert_eq!(word(&verdict), "ask", "{path}");
     }
+    // A command is asked about as well where its text says that it changes one.
+    for command in [
+        "echo evil >> AGENTS.md",
+        "echo evil >> nest/AGENTS.md",
+        "echo evil > nest/.git/hooks/pre-commit",
+        "mkdir -p .vscode; echo x > .vscode/tasks.json",
+        "git config --file nest/.git/config core.hooksPath /x",
+    ] {
+        let verdict = rig.judge("run_command", &json!({"command": command}));
+        assert_eq!(word(&verdict), "ask", "{command}");
+    }
+    assert_eq!(word(&rig.judge("run_command", &json!({"command": "echo fine > notes.txt"}))), "allow");
 }
 
 #[cfg(unix)]
@@ -416,4 +428,26 @@ fn a22_more_words_than_are_looked_at_are_named_and_no_permission_is_offered() {
     let facts = rig.survey("run_command", &json!({ "command": command })).unwrap().facts;
     assert!(facts.words.contains_key("not_held"), "{:?}", facts.words);
     assert_eq!(crate::policy::offers(&facts, &rig.policy()), []);
+}
+
+/// A hard link beside a secret file is the secret file.
+#[cfg(unix)]
+#[test]
+fn a43_a_secret_is_one_under_each_of_its_names() {
+    let mut rig = Rig::with(&[(".env", b"API=SECRETVALUE"), ("plain", b"plain")]);
+    std::fs::hard_link(rig.path(".env"), rig.path("hard")).unwrap();
+    for mode in [Mode::Ask, Mode::Auto] {
+        rig.mode = mode;
+        for (name, args) in [
+            ("read_file", json!({"path": "hard"})),
+            ("search_files", json!({"path": "hard", "pattern": "API"})),
+        ] {
+            assert_eq!(word(&rig.judge(name, &args)), "ask", "{mode:?} {name}");
+        }
+        assert_eq!(word(&rig.judge("read_file", &json!({"path": "plain"}))), "allow");
+        let whole = rig.call("search_files", json!({"path": ".", "pattern": "API"}));
+        assert!(!whole.text.contains("SECRETVALUE"), "{}", whole.text);
+    }
+    let seen = rig.call("run_command", json!({"command": "cat hard; grep -r API . ; true"}));
+    assert!(!seen.text.contains("SECRETVALUE"), "{}", seen.text);
 }

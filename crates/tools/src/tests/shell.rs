@@ -325,6 +325,31 @@ fn timeouts_have_a_default_and_a_most() {
     assert_eq!(time(json!({"command": "x", "timeout_ms": 9_999_999})), 600_000);
 }
 
+/// What nobody looked at sees no secret file, however it names it; what the person approved does.
+#[test]
+fn a43_a_command_that_nobody_looked_at_sees_no_secrets() {
+    let mut rig =
+        Rig::with(&[(".env", b"API=SECRETVALUE"), ("sub/deploy.pem", b"SECRETVALUE"), ("a", b"plain")]);
+    for mode in [Mode::Auto, Mode::Plan] {
+        rig.mode = mode;
+        for given in [
+            "cat .e*",
+            "x=en; cat .${x}v",
+            "cat sub/*.p*",
+            "tar cf - . | strings",
+            "cp .e* leak 2>&1; cat leak",
+        ] {
+            let finished = command(&rig, given);
+            assert!(!finished.text.contains("SECRETVALUE"), "{mode:?} {given}: {}", finished.text);
+        }
+        let failed = command(&rig, "cat .e* && exit 3 || exit 3");
+        assert!(failed.text.contains("2 files with secrets were out of sight"), "{}", failed.text);
+        assert_eq!(command(&rig, "cat a*").text, "plain\n[exit code 0]");
+    }
+    rig.mode = Mode::Ask;
+    assert!(command(&rig, "cat .e*").text.contains("SECRETVALUE"), "the person said yes to this one");
+}
+
 #[test]
 fn a_free_command_can_not_change_what_decides_later() {
     let mut rig = Rig::with(&[
@@ -332,15 +357,21 @@ fn a_free_command_can_not_change_what_decides_later() {
         (".git/config", b"[core]\n"),
         ("AGENTS.md", b"old"),
         (".vscode/tasks.json", b"old"),
+        ("deep/er/AGENTS.md", b"old"),
+        ("deep/.git/hooks/pre-push", b"old"),
     ]);
-    let given = "for f in .git/hooks/pre-commit .git/hooks/new .git/config AGENTS.md .vscode/tasks.json; do echo new > $f; done; rm -f AGENTS.md; mv .vscode x; echo ok > .git/index; echo ok > fine";
+    // In a script: a command whose own text names one of them is asked about.
+    let given = "for f in .git/hooks/pre-commit .git/hooks/new .git/config AGENTS.md .vscode/tasks.json; do echo new > $f; done; rm -f AGENTS.md; mv .vscode x; echo new > deep/er/AGENTS.md; echo new > deep/.git/hooks/pre-push; echo ok > .git/index; echo ok > fine";
+    rig.put("run.sh", given.as_bytes());
     rig.mode = Mode::Auto;
-    command(&rig, given);
+    command(&rig, "bash run.sh");
     for (path, content) in [
         (".git/hooks/pre-commit", "old"),
         (".git/config", "[core]\n"),
         ("AGENTS.md", "old"),
         (".vscode/tasks.json", "old"),
+        ("deep/er/AGENTS.md", "old"),
+        ("deep/.git/hooks/pre-push", "old"),
         (".git/index", "ok\n"),
         ("fine", "ok\n"),
     ] {
@@ -350,7 +381,8 @@ fn a_free_command_can_not_change_what_decides_later() {
     // A `.git` that is a file: the repository is elsewhere, and who points there chooses its hooks.
     let mut other = Rig::with(&[(".git", b"gitdir: ../main/.git/worktrees/x\n")]);
     other.mode = Mode::Auto;
-    command(&other, "echo gitdir: evil > .git; rm -f .git; mv .git x; ln -sf evil .git; echo ok > fine");
+    other.put("run.sh", b"echo gitdir: evil > .git; rm -f .git; mv .git x; ln -sf evil .git; echo ok > fine");
+    command(&other, "bash run.sh");
     assert_eq!(other.get(".git"), b"gitdir: ../main/.git/worktrees/x\n");
     assert_eq!(other.get("fine"), b"ok\n");
     rig.mode = Mode::Ask;
