@@ -139,6 +139,30 @@ test('the buttons of a request are in view as soon as its head is, and never ove
   }
 });
 
+test('the way to the newest lies on no button, scrolled up beside a request', async () => {
+  for (const [width, height] of SIZES) {
+    const { page, checkQuiet } = await stage.show('only=ses_failed', width, height);
+    await request(page, 'menu.md', 'edit');
+    await page.getByRole('log').hover();
+    const jump = page.getByRole('button', { name: 'Jump to latest' });
+    await expect
+      .poll(async () => {
+        await page.mouse.wheel(0, -40);
+        await settle(page);
+        return jump.count();
+      })
+      .toBe(1);
+    const below = await page.evaluate(() => {
+      const view = document.querySelector('[role=log]')?.getBoundingClientRect();
+      const way = document.querySelector('.latest')?.getBoundingClientRect();
+      return view !== undefined && way !== undefined && way.top >= view.bottom;
+    });
+    expect(below, `${width}x${height}`).toBe(true);
+    checkQuiet();
+    await page.close();
+  }
+});
+
 test('only the head of a request in view shows no buttons over it', async () => {
   const { page, checkQuiet } = await stage.show('only=ses_failed', 480, 560);
   await request(page, 'menu.md', 'edit');

@@ -11,7 +11,9 @@ const told = (cells: Parameters<typeof toldBeside>[0]) => cells.map((_, at) => t
 test('an answered request is told by the row of its call, an open one and one asked anew are not', () => {
   const states: [ApprovalState, boolean][] = [
     [{ kind: 'granted' }, true],
-    [{ kind: 'refused', why: 'Maria’s' }, true],
+    [{ kind: 'refused', why: null }, true],
+    // What the person said with it is an entry of its own.
+    [{ kind: 'refused', why: 'Maria’s' }, false],
     [{ kind: 'expired', why: 'user' }, true],
     [{ kind: 'expired', why: 'changed' }, false],
     [{ kind: 'open' }, false],

@@ -1,7 +1,7 @@
 // What an entry beside it tells already, so that nothing stands twice in the conversation.
 //
-// A request that was answered is told by the row of its call; a failed attempt by the failed end right after it. Both
-// stay on the record. Pure; looks at near neighbours only, so a long conversation costs nothing, except where an outcome
+// A request that was answered is told by the row of its call, unless the person said something with it; a failed attempt
+// by the failed end right after it. Both stay on the record. Pure; looks at near neighbours only, so a long conversation costs nothing, except where an outcome
 // isn't known.
 import type { ApprovalState } from '../protocol/generated/ApprovalState';
 import type { CallView } from '../protocol/generated/CallView';
@@ -51,7 +51,8 @@ export function toldBeside(cells: readonly Told[], index: number): boolean {
       (name) => (next.facts[name] ?? '') === (body.facts[name] ?? ''),
     );
   }
-  if (body?.kind !== 'approval' || !settled(body.approval.state)) return false;
+  if (body?.kind !== 'approval' || !settled(body.approval.state) || saidWith(body.approval.state))
+    return false;
   for (let at = index - 1; at >= Math.max(0, index - NEAR); at -= 1) {
     const before = cells[at]?.body;
     if (before?.kind === 'approval') continue;
@@ -86,16 +87,21 @@ export function decisionOf(calls: readonly CallView[], decisions: Decisions): Ap
   if (!first) return null;
   const same = calls.every((call) => {
     const other = decisions.get(call.id);
-    return other?.kind === first.kind && whyOf(other) === whyOf(first);
+    return other?.kind === first.kind && lapseOf(other) === lapseOf(first);
   });
   return same ? first : null;
 }
 
 /** One that is asked anew has a request of its own to be told by. */
 function settled(state: ApprovalState): boolean {
-  return state.kind !== 'open' && whyOf(state) !== 'changed';
+  return state.kind !== 'open' && lapseOf(state) !== 'changed';
 }
 
-function whyOf(state: ApprovalState): string {
-  return state.kind === 'refused' || state.kind === 'expired' ? (state.why ?? '') : '';
+/** What the person said when they didn't allow it; empty where they said nothing. */
+export function saidWith(state: ApprovalState): string {
+  return state.kind === 'refused' ? (state.why ?? '') : '';
+}
+
+function lapseOf(state: ApprovalState): string {
+  return state.kind === 'expired' ? state.why : '';
 }

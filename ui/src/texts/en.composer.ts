@@ -7,16 +7,17 @@ export const composer = {
   replies: {
     answer: {
       hint: 'Answer the question…',
-      note: 'Answers the question above',
+      note: 'Sending this answers the question above:',
       send: 'Send as the answer',
     },
     refuse: {
       hint: 'Say what to do instead (this doesn’t allow the step)…',
-      note: 'Sending this doesn’t allow the step',
+      note: 'Sending this refuses the step and tells Daybook:',
       send: 'Don’t allow, and say this',
     },
     wait: { hint: 'Answer above first, or add something…' },
   },
+  keyElsewhere: (key: string) => `Nothing was allowed. ${key} works inside the request.`,
   send: 'Send',
   stop: 'Stop',
   intent: 'When to read it',

@@ -257,7 +257,7 @@ export const en = {
     reasonHint: 'Tell it why, and it will look for another way (optional)',
     granted: 'You allowed this',
     refused: 'You didn’t allow this',
-    refusedWhy: (why: string) => `You didn’t allow this: “${why}”`,
+    refusedSaying: 'You didn’t allow this, and said:',
     lapsed: {
       time: 'No longer asked: nobody answered in time',
       changed: 'Asked anew: what would be done has changed',
@@ -266,8 +266,8 @@ export const en = {
       shutdown: 'Not done: Daybook was closing',
       turn: 'No longer asked: the work ended',
     },
-    shortcut: 'Works while the focus is in this request',
-    shortcutNext: 'Works while the focus is in the conversation',
+    shortcut: 'The key works while the focus is in this request',
+    keyAllows: (key: string) => `${key} allows it once`,
   },
   question: {
     flag: 'Needs your answer',

@@ -95,7 +95,7 @@ export function decisionWords(state: ApprovalState, t: Texts): string {
     case 'granted':
       return t.approval.granted;
     case 'refused':
-      return state.why ? t.approval.refusedWhy(visible(state.why, 400)) : t.approval.refused;
+      return t.approval.refused;
     case 'expired':
       return lapsedWords(state.why, t);
     case 'open':

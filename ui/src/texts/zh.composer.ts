@@ -6,14 +6,15 @@ export const composer: Texts['composer'] = {
   start: '说说想做什么…',
   steer: '补充说明，或换个方向…',
   replies: {
-    answer: { hint: '回答上面的问题…', note: '作为对上面问题的回答', send: '作为回答发送' },
+    answer: { hint: '回答上面的问题…', note: '发出后会作为对上面问题的回答：', send: '作为回答发送' },
     refuse: {
       hint: '说说该怎么做（不会允许这一步）…',
-      note: '发出后这一步不会被允许',
+      note: '发出后会拒绝这一步，并告诉 Daybook：',
       send: '不允许，并这样说',
     },
     wait: { hint: '请先回答上面，也可以补充…' },
   },
+  keyElsewhere: (key) => `什么都没有允许。${key} 只在请求内有效。`,
   send: '发送',
   stop: '停止',
   intent: '什么时候读到',

@@ -248,7 +248,7 @@ export const zh: Texts = {
     reasonHint: '告诉它原因，它会换个办法（可不填）',
     granted: '你允许了',
     refused: '你没有允许',
-    refusedWhy: (why) => `你没有允许：“${why}”`,
+    refusedSaying: '你没有允许，并且说：',
     lapsed: {
       time: '不再询问：太久没有得到回答',
       changed: '已重新询问：要做的事有了变化',
@@ -257,8 +257,8 @@ export const zh: Texts = {
       shutdown: '没有做：Daybook 正在关闭',
       turn: '不再询问：工作已经结束',
     },
-    shortcut: '焦点在此请求内时有效',
-    shortcutNext: '焦点在对话中时有效',
+    shortcut: '焦点在此请求内时，快捷键有效',
+    keyAllows: (key) => `${key} 允许这一次`,
   },
   question: {
     flag: '需要你回答',

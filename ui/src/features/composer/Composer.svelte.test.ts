@@ -139,7 +139,7 @@ test('r_inb_10_while_a_question_waits_enter_answers_it', async () => {
   expect(field).toHaveAttribute('placeholder', 'Answer the question…');
   pass(600);
   await userEvent.type(field, 'Red');
-  expect(screen.getByText('Answers the question above')).toBeVisible();
+  expect(screen.getByText('Sending this answers the question above:')).toBeVisible();
   expect(screen.queryByRole('group', { name: 'When to read it' })).toBeNull();
   await userEvent.type(field, '{Enter}');
   expect(onsend).toHaveBeenCalledExactlyOnceWith('Red', 'steer', { kind: 'answer', id: 'q' });
@@ -151,9 +151,21 @@ test('while a request waits words are a no with a reason, and it says so before 
   expect(field).toHaveAttribute('placeholder', expect.stringContaining('this doesn’t allow the step'));
   pass(600);
   await userEvent.type(field, 'yes');
-  expect(screen.getByText('Sending this doesn’t allow the step')).toBeVisible();
+  expect(screen.getByText('Sending this refuses the step and tells Daybook:')).toBeVisible();
   await userEvent.click(screen.getByRole('button', { name: 'Don’t allow, and say this' }));
   expect(onsend).toHaveBeenCalledExactlyOnceWith('yes', 'steer', { kind: 'refuse', id: 'apr' });
+});
+
+test('a24_the_key_that_allows_does_nothing_in_the_composer_and_it_says_so', async () => {
+  const { field, onsend, pass } = replying({ kind: 'refuse', id: 'apr' });
+  pass(600);
+  await userEvent.type(field, 'no{Control>}{Enter}{/Control}');
+  expect(onsend).not.toHaveBeenCalled();
+  expect(screen.getByRole('status')).toHaveTextContent(
+    'Nothing was allowed. Ctrl ↩ works inside the request.',
+  );
+  await userEvent.type(field, '!');
+  expect(screen.queryByRole('status')).toBeNull();
 });
 
 test('a24_what_begins_to_wait_under_the_typing_hand_does_not_take_the_words', async () => {
