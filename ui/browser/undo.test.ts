@@ -16,8 +16,8 @@ test('r_undo_a_turn_is_undone_where_it_ended_and_redone_from_the_news', async ()
   // Two of the turn before, and what the person changed in a third.
   await page.getByRole('tab', { name: /Changes 3/ }).waitFor();
   await page.getByRole('button', { name: 'Redo' }).last().click();
-  await page.getByText('Brought back what was undone').waitFor();
-  await page.getByText('taken back again').waitFor();
+  await page.getByText('Redid what was undone').waitFor();
+  await page.getByText('redone', { exact: true }).waitFor();
   await page.getByRole('tab', { name: /Changes 9/ }).waitFor();
   checkQuiet();
   await page.close();

@@ -358,7 +358,7 @@ test('r_undo_changes_go_back_and_come_again_from_the_list', async () => {
   expect(await screen.findByText('Undid changes to 2 files')).toBeVisible();
   expect(await screen.findByText(/^Turn 1, .*, undone$/)).toBeVisible();
   await userEvent.click(screen.getByRole('button', { name: 'Redo' }));
-  expect(await screen.findByText('Brought back changes to 2 files')).toBeVisible();
+  expect(await screen.findByText('Redid changes to 2 files')).toBeVisible();
   await waitFor(() => expect(screen.getAllByRole('button', { name: /Undo everything in/ })).toHaveLength(2));
   expect(fake.asked.filter((command) => command.name === 'undo')).toHaveLength(2);
 });

@@ -76,7 +76,8 @@ pub(crate) fn preview(
                 found.files.push(UndoneFile { path, what: what(&show::inverse(effect)).to_owned() });
             }
             State::Kept { why } if found.kept.len() < LISTED => {
-                found.kept.push(KeptFile { path, why: why.code().to_owned() });
+                let anyway = Some(what(&show::inverse(effect)).to_owned());
+                found.kept.push(KeptFile { path, why: why.code().to_owned(), anyway });
             }
             State::Ready | State::Done | State::Kept { .. } => {}
         }
@@ -99,12 +100,14 @@ fn preview_part(
     let Some((_, parts)) = show::parts(reader, effect).map_err(internal)? else { return Err(stale()) };
     let now = show::present(place, &effect.path).unwrap_or_default();
     let path = effect.path.clone();
+    let restored = || "restored".to_owned();
+    let alone = |path, why: &str| vec![KeptFile { path, why: why.to_owned(), anyway: Some(restored()) }];
     let (files, kept) = match parts.without(&now, &ledger.undone_parts(&path), part) {
-        Ok(_) => (vec![UndoneFile { path, what: "restored".to_owned() }], Vec::new()),
+        Ok(_) => (vec![UndoneFile { path, what: restored() }], Vec::new()),
         Err(PartError::Stale) => return Err(stale()),
         Err(PartError::Done) => (Vec::new(), Vec::new()),
-        Err(PartError::Mixed) => (Vec::new(), vec![KeptFile { path, why: "changed".to_owned() }]),
-        Err(PartError::HoldsKey) => (Vec::new(), vec![KeptFile { path, why: "holds_key".to_owned() }]),
+        Err(PartError::Mixed) => (Vec::new(), alone(path, "changed")),
+        Err(PartError::HoldsKey) => (Vec::new(), alone(path, "holds_key")),
     };
     Ok(UndoPreview { files, kept, count: 1, doubt: None })
 }

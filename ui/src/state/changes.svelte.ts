@@ -57,7 +57,9 @@ export class Changes {
     this.turns.filter((turn) => turn.files.some(({ path }) => !this.isUndone(turn, path))).length,
   );
   /** The newest turn that isn't taken back. */
-  latest: TurnChanges | null = $derived(this.turns.find((turn) => !turn.undone) ?? null);
+  latest: TurnChanges | null = $derived(
+    this.turns.find((turn) => !turn.undone && turn.files.length > 0) ?? null,
+  );
   #backend: Backend;
   #session: string;
   // eslint-disable-next-line svelte/prefer-svelte-reactivity

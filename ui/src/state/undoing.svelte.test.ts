@@ -6,7 +6,7 @@ import { FakeBackend } from '../protocol/fake/fake';
 import { sampleWorld } from '../protocol/fake/sample';
 import { Changes } from './changes.svelte';
 import { LiveSession } from './live.svelte';
-import { hindranceOf, NEWS_MS, Undoing } from './undoing.svelte';
+import { hindranceOf, lastOf, NEWS_MS, Undoing } from './undoing.svelte';
 
 const turn = (id: string): UndoOf => ({ kind: 'turn', turn: id });
 
@@ -53,6 +53,22 @@ test('r_undo_a_turn_goes_back_at_once_and_comes_again', async () => {
   await settle();
   expect(fold.undos.map(({ undone }) => undone)).toEqual([true, false]);
   expect(changes.turns.every(({ undone }) => !undone)).toBe(true);
+});
+
+test('r_undo_one_file_of_a_return_comes_again_by_itself', async () => {
+  const { undoing, fold, settle } = await open();
+  const chosen = { turn: TURNS.form, path: 'styles.css' };
+  expect(lastOf(fold.undos, chosen)).toBeNull();
+  await undoing.want(turn(TURNS.form));
+  await vi.waitFor(() => expect(fold.undos.at(-1)?.state).toBe('done'));
+  await settle();
+  const took = lastOf(fold.undos, chosen);
+  expect(took).toBe(fold.undos[0]?.id);
+  expect(lastOf(fold.undos, { ...chosen, path: 'never.css' })).toBeNull();
+  await undoing.redo(took ?? '', [chosen.path]);
+  await vi.waitFor(() => expect(fold.undos).toHaveLength(2));
+  await settle();
+  expect(fold.undos.at(-1)?.files.map(({ path }) => path)).toEqual([chosen.path]);
 });
 
 test('r_undo_a_file_somebody_changed_keeps_that_change_where_it_stands_apart', async () => {

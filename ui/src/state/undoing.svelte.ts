@@ -50,6 +50,27 @@ export function hindranceOf(fold: SessionFold): Hindrance | null {
   return fold.activity.kind === 'needs_you' && turnEnded(fold) ? null : 'working';
 }
 
+/** The last return, still standing and with its way back, that took a file of a turn back. */
+export function lastOf(
+  undos: readonly UndoView[],
+  { turn, path }: { turn: string; path: string },
+): string | null {
+  const of = (undo: UndoView) =>
+    undo.of.kind === 'session' ||
+    (undo.of.kind === 'turn' && undo.of.turn === turn) ||
+    undo.of.kind === 'since' ||
+    undo.of.kind === 'call';
+  const took = undos.findLast(
+    (undo) =>
+      undo.state === 'done' &&
+      !undo.undone &&
+      undo.thinned === null &&
+      of(undo) &&
+      undo.files.some((file) => file.path === path),
+  );
+  return took?.id ?? null;
+}
+
 function turnEnded(fold: SessionFold): boolean {
   const last = fold.cells.findLast(({ body }) => ['turn_end', 'said', 'answer', 'calls'].includes(body.kind));
   return last?.body.kind === 'turn_end';
@@ -91,8 +112,8 @@ export class Undoing {
   }
 
   /** Brings back what a return took, or takes it back again. */
-  async redo(undo: string): Promise<void> {
-    await this.want({ kind: 'undo', undo });
+  async redo(undo: string, paths: readonly string[] = []): Promise<void> {
+    await this.want({ kind: 'undo', undo }, paths);
   }
 
   /** Goes ahead with the plan, and brings the named files back too. */

@@ -44,6 +44,8 @@ export const changes = {
     merged: 'What Undo would change now',
     mixed: 'Both touch the same lines, so neither can be taken back alone.',
     anyway: 'Bring back the version before…',
+    new: 'There was no such file before Daybook made it. Taking it back deletes it, with what was changed since.',
+    delete: 'Delete it…',
   },
   differences: 'Differences',
   line: (n: number) => `Line ${n}`,
@@ -72,6 +74,7 @@ export const undo = {
   undo: 'Undo',
   redo: 'Redo',
   file: 'Undo this file',
+  fileRedo: 'Redo this file',
   turn: (title: string) => `Undo everything in: ${title}`,
   session: 'Undo the whole session…',
   hindrance: {
@@ -83,7 +86,7 @@ export const undo = {
     session: 'Undo the whole session?',
     turn: 'Undo this turn?',
     file: 'Undo this file?',
-    redo: 'Bring these changes back?',
+    redo: 'Redo these changes?',
     goes: (n: number) =>
       n === 1 ? '1 file goes back to how it was.' : `${n} files go back to how they were.`,
     removes: (n: number) => (n === 1 ? '1 new file will be removed.' : `${n} new files will be removed.`),
@@ -99,7 +102,24 @@ export const undo = {
         : `In ${n} of them a later change stays; only Daybook’s part goes.`,
     show: 'Show the files',
     kept: (n: number) => (n === 1 ? '1 file stays as it is' : `${n} files stay as they are`),
-    keptNone: 'No file stays as it is',
+    named: (n: number) =>
+      n === 1
+        ? '1 file is undone although it was changed since'
+        : `${n} files are undone although they were changed since`,
+    namedRedo: (n: number) =>
+      n === 1
+        ? '1 file is redone although it was changed since'
+        : `${n} files are redone although they were changed since`,
+    delete: 'Delete it anyway',
+    deleteOf: (path: string) => `Delete it anyway: ${path}`,
+    deleteNote: (n: number) =>
+      n === 1
+        ? 'It didn’t exist before: it is deleted, with the later change in it. Redo brings both back.'
+        : `${n} of them didn’t exist before: they are deleted, with the later changes in them. Redo brings all of it back.`,
+    deleteNoteRedo: (n: number) =>
+      n === 1
+        ? 'It is deleted, with the later change in it. Undo brings both back.'
+        : `${n} of them are deleted, with the later changes in them. Undo brings all of it back.`,
     anyway: 'Bring back anyway',
     anywayOf: (path: string) => `Bring back anyway: ${path}`,
     anywayNote: 'The later change in it goes too.',
@@ -122,7 +142,7 @@ export const undo = {
   },
   entry: {
     working: 'Taking changes back…',
-    workingRedo: 'Bringing changes back…',
+    workingRedo: 'Redoing changes…',
     held: 'The undo waits until other work in this folder is done…',
     heldRedo: 'The redo waits until other work in this folder is done…',
     callOff: 'Don’t undo',
@@ -136,17 +156,19 @@ export const undo = {
     sinceNumber: (n: number) => `Undid turn ${n} and all after it`,
     call: 'Undid one step',
     part: 'Undid one change',
-    undo: 'Brought back what was undone',
+    undo: 'Redid what was undone',
+    file: (path: string) => `Undid changes to ${path}`,
+    fileRedo: (path: string) => `Redid changes to ${path}`,
     failed: 'The changes couldn’t be taken back',
-    failedRedo: 'The changes couldn’t be brought back',
+    failedRedo: 'The changes couldn’t be redone',
     nothing: 'no file changed',
     kept: (n: number) => (n === 1 ? '1 file was left alone' : `${n} files were left alone`),
-    again: 'taken back again',
+    again: 'redone',
   },
   news: {
     undone: (what: string) => `Undid changes to ${what}`,
     part: (what: string) => `Undid one change in ${what}`,
-    redone: (what: string) => `Brought back changes to ${what}`,
+    redone: (what: string) => `Redid changes to ${what}`,
     kept: (n: number) => (n === 1 ? '1 file was left alone.' : `${n} files were left alone.`),
     untouched: 'No file was changed',
     nothing: 'There is nothing to undo',

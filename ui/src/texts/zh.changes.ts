@@ -44,6 +44,8 @@ export const changes: Texts['changes'] = {
     merged: '撤销现在会做的改动',
     mixed: '两边改了同样的几行，无法只收回其中一边。',
     anyway: '恢复到之前的版本…',
+    new: '在 Daybook 创建之前没有这个文件。收回就会删除它，连同之后的改动。',
+    delete: '删除它…',
   },
   differences: '差异',
   line: (n) => `第 ${n} 行`,
@@ -70,6 +72,7 @@ export const undo: Texts['undo'] = {
   undo: '撤销',
   redo: '恢复',
   file: '撤销此文件',
+  fileRedo: '恢复此文件',
   turn: (title) => `撤销这一轮：${title}`,
   session: '撤销整个会话…',
   hindrance: {
@@ -93,7 +96,18 @@ export const undo: Texts['undo'] = {
     apart: (n) => `其中 ${n} 个会保留之后的改动，只收回 Daybook 的部分。`,
     show: '查看这些文件',
     kept: (n) => `${n} 个文件保持现状`,
-    keptNone: '没有文件保持现状',
+    named: (n) => `${n} 个文件之后又改过，也会撤销`,
+    namedRedo: (n) => `${n} 个文件之后又改过，也会恢复`,
+    delete: '仍然删除',
+    deleteOf: (path) => `仍然删除：${path}`,
+    deleteNote: (n) =>
+      n === 1
+        ? '它之前并不存在：会连同之后的改动一起删除。恢复时两者都会找回。'
+        : `其中 ${n} 个之前并不存在：会连同之后的改动一起删除。恢复时都会找回。`,
+    deleteNoteRedo: (n) =>
+      n === 1
+        ? '它会连同之后的改动一起删除。撤销时两者都会找回。'
+        : `其中 ${n} 个会连同之后的改动一起删除。撤销时都会找回。`,
     anyway: '仍然恢复',
     anywayOf: (path) => `仍然恢复：${path}`,
     anywayNote: '其中之后的改动也会消失。',
@@ -131,11 +145,13 @@ export const undo: Texts['undo'] = {
     call: '撤销了一步',
     part: '撤销了一处改动',
     undo: '恢复了撤销的改动',
+    file: (path) => `撤销了${spaced(path, 'both')}的改动`,
+    fileRedo: (path) => `恢复了${spaced(path, 'both')}的改动`,
     failed: '改动没有撤销成功',
     failedRedo: '改动没有恢复成功',
     nothing: '没有文件改变',
     kept: (n) => `${n} 个文件保持现状`,
-    again: '已再次收回',
+    again: '已恢复',
   },
   news: {
     undone: (what) => `已撤销${spaced(what, 'both')}的改动`,

@@ -131,8 +131,9 @@ impl Fold {
     /// Folds one event in; the caller gives them in order, each once.
     pub fn event(&mut self, event: &Event, shelf: &dyn Shelf) -> Vec<Patch> {
         let mut out = Vec::new();
-        // Between two processes nothing ran.
-        if event.envelope.epoch == self.epoch {
+        // Between two processes nothing ran, and while the person was waited for nobody worked.
+        let waited = matches!(self.shown.view.activity, Activity::NeedsYou { .. });
+        if event.envelope.epoch == self.epoch && !waited {
             self.turn_ms += event.envelope.time.saturating_sub(self.state.time);
         }
         self.epoch = event.envelope.epoch;

@@ -139,6 +139,8 @@ pub struct KeptFile {
     pub path: String,
     /// Why: `changed` (somebody changed it since), `unreadable`, `left_out`, `busy`, …
     pub why: String,
+    /// What taking it back anyway would do, as of an [`UndoneFile`]; null of a return that is over.
+    pub anyway: Option<String>,
 }
 
 /// What a return would do, before it is asked for.

@@ -138,7 +138,7 @@ async function pane(
   changes: Changes,
   part: Partial<{ wide: boolean; view: 'sides' | 'unified'; hindered: string }> = {},
 ) {
-  const on = { onview: vi.fn(), onundo: vi.fn(), onundopart: vi.fn() };
+  const on = { onview: vi.fn(), onundo: vi.fn(), onredo: vi.fn(), onundopart: vi.fn() };
   render(DiffPane, { t: en, changes, wide: true, view: 'sides', hindered: '', ...on, ...part });
   return on;
 }
@@ -202,9 +202,48 @@ test('a file that is as it was says so and has no way back', async () => {
   folder.undo('u', { kind: 'turn', turn: TURNS.form }, ['styles.css'], []);
   await changes.load();
   await changes.select(TURNS.form, 'styles.css');
-  await pane(changes);
+  const on = await pane(changes);
   expect(screen.getByText('This file is already as it was before.')).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Undo this file' })).toBeNull();
+  // Its redo stands where its undo was.
+  await userEvent.click(screen.getByRole('button', { name: 'Redo this file' }));
+  expect(on.onredo).toHaveBeenCalledTimes(1);
+});
+
+test('why a file can’t be taken back now stands beside the button', async () => {
+  const { changes } = await made();
+  await changes.select(TURNS.form, 'styles.css');
+  const hindered = 'Possible once the work has ended or was stopped';
+  await pane(changes, { hindered });
+  expect(screen.getByText(hindered)).toBeVisible();
+  const button = screen.getByRole('button', { name: 'Undo this file' });
+  expect(button).toBeDisabled();
+  expect(button).toHaveAccessibleDescription(hindered);
+});
+
+test('r_undo_a_file_that_was_new_has_no_version_before_and_is_said_to_be_deleted', async () => {
+  const { changes, folder } = await made();
+  folder.begin('trn_new', 'Make it', 1e12);
+  folder.change('three.txt', 'one\ntwo\n');
+  folder.put('three.txt', 'all mine\n');
+  await changes.load();
+  await changes.select('trn_new', 'three.txt');
+  const on = await pane(changes);
+  await userEvent.click(screen.getByRole('button', { name: 'Compare all three' }));
+  expect(screen.getByText(/no such file before Daybook made it/)).toBeVisible();
+  expect(screen.queryByRole('button', { name: /version before/ })).toBeNull();
+  await userEvent.click(screen.getByRole('button', { name: 'Delete it…' }));
+  expect(on.onundo).toHaveBeenCalledTimes(1);
+});
+
+test('where nothing changed nothing is offered to be taken back', async () => {
+  const { changes } = await made();
+  const [turn] = changes.turns;
+  if (!turn) throw new Error('the sample has turns');
+  changes.turns = [{ ...turn, files: [], doubt: 'mixed' }];
+  list(changes);
+  expect(screen.queryByRole('button', { name: /^Undo everything in/ })).toBeNull();
+  expect(changes.latest).toBeNull();
 });
 
 test('a file of a turn whose contents were let go has no way back, and says since when', async () => {

@@ -20,7 +20,7 @@ const done: UndoView = {
     { path: 'new.txt', what: 'removed' },
   ],
   count: 2,
-  kept: [{ path: 'b.txt', why: 'changed' }],
+  kept: [{ path: 'b.txt', why: 'changed', anyway: null }],
   kept_more: 0,
   error: null,
   held: false,
@@ -49,15 +49,16 @@ test('an entry is told in each of its states', () => {
       'The undo waits until other work in this folder is done…',
       'Don’t undo',
     ],
-    [{ state: 'working', of: { kind: 'undo', undo: 'x' }, ...none }, 'Bringing changes back…', null],
+    [{ state: 'working', of: { kind: 'undo', undo: 'x' }, ...none }, 'Redoing changes…', null],
     [
       { state: 'called_off', error: 'restore/called_off', ...none },
       'Not undone: you called it off while it waited. No file was changed.',
       null,
     ],
     [{ state: 'failed', error: 'folder/missing', ...none }, 'The folder isn’t there any more.', null],
-    [{ undone: true }, 'taken back again', null],
-    [{ of: { kind: 'undo', undo: 'x' } }, 'Brought back what was undone', 'Undo'],
+    [{ undone: true }, 'redone', null],
+    [{ undone: true, of: { kind: 'undo', undo: 'x' } }, 'undone', null],
+    [{ of: { kind: 'undo', undo: 'x' } }, 'Redid what was undone', 'Undo'],
     [{ of: { kind: 'session' } }, 'Undid the whole session', 'Redo'],
     [none, 'no file changed', null],
     [{ thinned: new Date(2026, 9, 14).getTime() }, 'Undo no longer possible: thinned on 14 Oct', null],
@@ -109,8 +110,8 @@ test('r_undo_a_plan_counts_says_what_is_unsure_and_brings_back_only_what_is_name
     files: [{ path: 'a.txt', what: 'restored' }],
     apart: ['c.txt'],
     kept: [
-      { path: 'b.txt', why: 'changed' },
-      { path: 'full', why: 'not_empty' },
+      { path: 'b.txt', why: 'changed', anyway: 'restored' },
+      { path: 'full', why: 'not_empty', anyway: 'removed' },
     ],
     doubt: 'mixed',
   };
@@ -136,7 +137,7 @@ const STAYS: Plan = {
   count: 0,
   files: [],
   apart: [],
-  kept: [{ path: 'b.txt', why: 'changed' }],
+  kept: [{ path: 'b.txt', why: 'changed', anyway: 'restored' }],
   doubt: null,
 };
 
@@ -152,9 +153,56 @@ test('what is said stays true once a file that would stay is named', async () =>
   expect(screen.getByText('1 file stays as it is')).toBeVisible();
   await userEvent.click(screen.getByRole('checkbox'));
   expect(screen.queryByText('1 file stays as it is')).toBeNull();
-  expect(screen.getByText('No file stays as it is')).toBeVisible();
+  expect(screen.getByText('1 file is undone although it was changed since')).toBeVisible();
   expect(screen.getByText('1 file goes back to how it was.')).toBeVisible();
   expect(screen.getByRole('button', { name: 'Undo 1 file' })).toBeEnabled();
+});
+
+test('r_undo_what_was_new_and_changed_since_is_called_deleted_with_the_change_in_it', async () => {
+  const kept = [{ path: 'three.txt', why: 'changed', anyway: 'removed' }];
+  const cases = [
+    [en, STAYS.of, 'Delete it anyway', 'Redo brings both back.', 'Undo 1 file'],
+    [en, { kind: 'undo' as const, undo: 'u' }, 'Delete it anyway', 'Undo brings both back.', 'Redo 1 file'],
+    [zh, STAYS.of, '仍然删除', '恢复时两者都会找回。', '撤销 1 个文件'],
+  ] as const;
+  for (const [t, of, label, note, button] of cases) {
+    const plan = { ...STAYS, of, paths: ['three.txt'], kept };
+    const { container, unmount } = render(UndoSheet, {
+      t,
+      plan,
+      busy: false,
+      onconfirm: vi.fn(),
+      onclose: vi.fn(),
+    });
+    await userEvent.click(screen.getByRole('checkbox', { name: new RegExp(`^${label}`) }));
+    expect(container).toHaveTextContent(note);
+    expect(screen.getByRole('button', { name: button })).toBeEnabled();
+    // Nothing goes back to how it was, and nothing is brought back.
+    expect(container).not.toHaveTextContent(/goes back to|Bring back|之前的样子|仍然恢复/);
+    unmount();
+  }
+});
+
+test('a return of one file is called by its name', () => {
+  const one = { ...done, count: 1, kept: [], files: [{ path: 'menu.md', what: 'restored' }] };
+  const told = (undo: UndoView, t = en) => {
+    const { container, unmount } = render(UndoEntry, {
+      t,
+      undo,
+      turn: 1,
+      hindered: '',
+      onredo: vi.fn(),
+      oncalloff: vi.fn(),
+    });
+    const title = container.querySelector('b')?.textContent;
+    unmount();
+    return title;
+  };
+  expect(told(one)).toBe('Undid changes to menu.md');
+  expect(told({ ...one, of: { kind: 'undo', undo: 'x' } })).toBe('Redid changes to menu.md');
+  expect(told(one, zh)).toBe('撤销了 menu.md 的改动');
+  // Where another was left alone it was about more than one.
+  expect(told({ ...one, kept: done.kept })).toBe('Undid turn 1');
 });
 
 test('what was new is announced as removed, what was deleted as coming back', () => {
@@ -196,7 +244,7 @@ test('news name the file or count the files, offer the way back, and hold while 
   const one = { ...done, count: 1, kept: [], files: [{ path: 'styles.css', what: 'restored' }] };
   show(one, zh).unmount();
   show({ ...one, of: { kind: 'undo', undo: 'x' } });
-  expect(screen.getByRole('status')).toHaveTextContent('Brought back changes to styles.css');
+  expect(screen.getByRole('status')).toHaveTextContent('Redid changes to styles.css');
   expect(screen.getByRole('button', { name: 'Undo' })).toBeVisible();
 });
 

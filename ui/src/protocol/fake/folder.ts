@@ -146,7 +146,7 @@ export class FakeFolder {
       const now = this.#now.get(effect.path) ?? null;
       if (same(now, effect.before)) continue;
       if (same(now, effect.after)) out.files.push({ path: effect.path, what: whatOf(effect) });
-      else out.kept.push({ path: effect.path, why: 'changed' });
+      else out.kept.push({ path: effect.path, why: 'changed', anyway: whatOf(effect) });
     }
     return out;
   }
@@ -180,7 +180,7 @@ export class FakeFolder {
       const clean = same(now, effect.after) || overwrite.includes(effect.path);
       const merged = clean ? null : mergedOf(effect, now);
       if (!clean && merged === null) {
-        kept.push({ path: effect.path, why: 'changed' });
+        kept.push({ path: effect.path, why: 'changed', anyway: null });
         continue;
       }
       this.put(effect.path, merged === null ? effect.before : { ...now, text: merged });

@@ -11,4 +11,8 @@ path: string,
 /**
  * Why: `changed` (somebody changed it since), `unreadable`, `left_out`, `busy`, …
  */
-why: string, };
+why: string, 
+/**
+ * What taking it back anyway would do, as of an [`UndoneFile`]; null of a return that is over.
+ */
+anyway: string | null, };

@@ -143,6 +143,37 @@ fn a_turns_time_leaves_out_the_time_nobody_worked() {
     assert_eq!(*ms, 3_000 + 2_000);
 }
 
+/// A request stood for an hour before it was answered.
+#[test]
+fn a_turns_time_leaves_out_the_time_the_person_was_waited_for() {
+    let mut facts = begin();
+    facts.push(start(1));
+    facts.extend(accepted(1, "It goes."));
+    facts.push(call(1, "run_command", r#"{"command":"rm menu.md"}"#));
+    facts.push(requested(1, Facts { proposed: None, act: Act::Run, ..edit_facts(b"", b"", "rm menu.md") }));
+    let asked = facts.len();
+    facts.extend([
+        ApprovalGranted { approval: ApprovalId::from_bits(1), digest: Digest::of(b"shown") }.into(),
+        call_start(1),
+        ok(1, "", serde_json::Value::Null, vec![]),
+        TurnEnd { end: End::Completed }.into(),
+    ]);
+    let begun = facts.iter().position(|fact| matches!(fact, Fact::TurnStart(_))).unwrap();
+    let seconds = facts.len() - 1 - begun;
+    let mut fold = Fold::new(&session());
+    for (at, mut event) in events(facts).into_iter().enumerate() {
+        if at >= asked {
+            event.envelope.time += 3_600_000;
+        }
+        fold.event(&event, &Blobs::default());
+    }
+    let Some(EntryBody::TurnEnd { ms, .. }) = fold.view().entries.last().map(|entry| &entry.body) else {
+        panic!()
+    };
+    // Each event is a second after the one before; the answer's second was waited for as well.
+    assert_eq!(*ms, (seconds as u64 - 1) * 1_000);
+}
+
 #[test]
 fn a_note_of_the_runtime_to_the_model_is_nobodys_words() {
     let note = InboxPosted {
