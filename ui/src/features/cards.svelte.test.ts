@@ -1,5 +1,5 @@
 // Questions, unknown outcomes, ends, waiting messages, files, steps: each says what it must and asks for what it needs.
-import { render, screen } from '@testing-library/svelte';
+import { render, screen, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import { call } from '../protocol/fake/make';
@@ -169,9 +169,12 @@ test('steps read as sentences and unfold to calls with their output', async () =
   );
   expect(lines).toEqual([
     'Read menu.json 0.4 s',
-    'Ran node x.mjsexit code 1 8 s',
+    'Ran node x.mjsfailed, exit code 1 8 s',
     'Changed a.css +33 lines added −11 lines removed 0.4 s',
   ]);
+  const ran = container.querySelectorAll('summary')[1];
+  if (!ran) throw new Error('three lines');
+  expect(within(ran).getByRole('img', { name: 'failed' })).toBeVisible();
   await userEvent.click(screen.getByText('Ran'));
   expect(screen.getByLabelText('Output')).toHaveTextContent('two failed');
   unmount();

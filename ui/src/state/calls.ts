@@ -17,6 +17,12 @@ export function hasEnded({ state }: CallView): boolean {
   return state !== 'proposed' && state !== 'waiting' && state !== 'running';
 }
 
+/** The code a command ended with, where it says that it failed; empty otherwise. */
+export function exitOf(call: CallView): string {
+  const code = call.state === 'done' ? (call.facts['exit_code'] ?? '0') : '0';
+  return code === '0' ? '' : code;
+}
+
 export interface CallGroup {
   /** Id of its first call: stable while the group grows. */
   key: string;

@@ -3,15 +3,18 @@ import type { ApprovalView } from '../protocol/generated/ApprovalView';
 import { visible } from '../shared/visible';
 import type { Texts } from './en';
 
-type About = Pick<ApprovalView, 'act' | 'facts'>;
+type About = Pick<ApprovalView, 'act' | 'facts' | 'tool'>;
 
 /** The whole sentence; the path in it is never cut. */
-export function doesWhat({ act, facts }: About, t: Texts): string {
+export function doesWhat({ act, facts, tool }: About, t: Texts): string {
   const path = facts['path'];
   if (!path) return '';
   const name = visible(path, path.length);
   const { does } = t.approval;
   switch (act) {
+    case 'read':
+      // A search is more than its place: all of it stands in the box.
+      return tool === 'read_file' ? readsOf(name, facts, t) + does.end : '';
     case 'write':
       return (facts['new'] === 'true' ? does.make(name) : does.replace(name)) + linesOf(facts, t) + does.end;
     case 'edit':
@@ -21,6 +24,12 @@ export function doesWhat({ act, facts }: About, t: Texts): string {
     default:
       return '';
   }
+}
+
+function readsOf(name: string, { from_line: from, lines }: About['facts'], t: Texts): string {
+  const { does } = t.approval;
+  if (from === undefined && lines === undefined) return does.read(name);
+  return does.readPart(name, number(from ?? '1'), lines === undefined ? '' : number(lines));
 }
 
 function linesOf(facts: About['facts'], t: Texts): string {

@@ -119,7 +119,7 @@ export const calls = {
   },
   planSet: 'The plan stands under Plan, as it is now.',
   didntWork: 'It didn’t work. The model was told why.',
-  exit: (code: string) => `exit code ${code}`,
+  exit: (code: string) => `failed, exit code ${code}`,
   noOutput: 'No output',
   output: 'Output',
   cutLines: (n: number) => `The last ${n} lines`,

@@ -200,9 +200,14 @@ export const en = {
       protected: 'other programs obey this file later, without asking',
       other: 'it isn’t known what it does',
     },
-    asked: 'Asked',
+    asked: 'Why it asks',
+    askedWhy: (words: string) => `Asked ${words}.`,
     undo: 'Undo',
-    sentStays: 'What it sends can’t be taken back.',
+    sentStays: 'What is sent can’t be taken back.',
+    sentTo: (who: string) => `Its content is sent to ${who}.`,
+    printedTo: (who: string) => `What it prints of that is sent to ${who}.`,
+    staysWith: (who: string) => `Its content goes to ${who}, on this computer.`,
+    noWay: (sites: string) => `It wants ${sites} and has no way there: it will probably fail.`,
     undos: {
       yes: 'Can be undone.',
       partly: 'Can be undone in part.',
@@ -226,6 +231,11 @@ export const en = {
       long: 'It is long. Read it to its end.',
     },
     does: {
+      read: (path: string) => `Reads all of ${path}`,
+      readPart: (path: string, from: string, lines: string) =>
+        lines
+          ? `Reads ${path} from line ${from}, at most ${lines} lines`
+          : `Reads ${path} from line ${from} on`,
       make: (path: string) => `Makes the new file ${path}`,
       replace: (path: string) => `Replaces what is in the file ${path}`,
       edit: (path: string) => `Changes the file ${path}`,

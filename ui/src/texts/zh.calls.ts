@@ -118,7 +118,7 @@ export const calls: Texts['calls'] = {
   },
   planSet: '计划现在的样子列在“计划”里。',
   didntWork: '没有成功，原因已告诉模型。',
-  exit: (code) => `退出码 ${code}`,
+  exit: (code) => `失败，退出码 ${code}`,
   noOutput: '没有输出',
   output: '输出',
   cutLines: (n) => `最后 ${n} 行`,

@@ -196,8 +196,13 @@ export const zh: Texts = {
       other: '不清楚它会做什么',
     },
     asked: '询问原因',
+    askedWhy: (words) => `${words}。`,
     undo: '能否撤销',
-    sentStays: '发送出去的内容无法收回。',
+    sentStays: '发出去的内容无法收回。',
+    sentTo: (who) => `它的内容会发给${spaced(who, 'before')}。`,
+    printedTo: (who) => `其中它输出的内容会发给${spaced(who, 'before')}。`,
+    staysWith: (who) => `它的内容会交给这台电脑上的${spaced(who, 'before')}。`,
+    noWay: (sites) => `它想访问${spaced(sites, 'both')}，但没有途径：多半会失败。`,
     undos: {
       yes: '可以撤销。',
       partly: '可以撤销一部分。',
@@ -220,6 +225,9 @@ export const zh: Texts = {
       long: '内容很长。请读到末尾。',
     },
     does: {
+      read: (path) => `读取 ${path} 的全部内容`,
+      readPart: (path, from, lines) =>
+        lines ? `从第 ${from} 行起读取 ${path}，最多 ${lines} 行` : `从第 ${from} 行起读取 ${path}`,
       make: (path) => `新建文件 ${path}`,
       replace: (path) => `替换文件 ${path} 的内容`,
       edit: (path) => `改动文件 ${path}`,

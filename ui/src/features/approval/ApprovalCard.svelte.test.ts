@@ -70,6 +70,59 @@ test('a53_the_card_says_why_it_asks_where_the_mode_alone_does_not', () => {
   expect(show({ facts: { rule: 'mode/ask' } }).container).not.toHaveTextContent('because of the mode');
 });
 
+test('a43_reading_what_may_hold_secrets_says_who_gets_it_and_that_it_stays_there', () => {
+  const part = {
+    ...{ act: 'read', tool: 'read_file', exact: '.env', can_touch: ['.env'], risk: 3, undo: 'no' },
+    cannot_touch: ['outside_folder', 'network', 'writing'],
+    facts: { path: '.env', secrets: '.env', rule: 'builtin/secret:.env' },
+  };
+  const told = (service: NonNullable<Props['service']>, t = en, more = {}) => {
+    const { container, unmount } = show({ ...part, facts: { ...part.facts, ...more } }, { service, t });
+    const text = (container.textContent ?? '').replace(/\s+/g, ' ');
+    unmount();
+    return text;
+  };
+  const away = told({ name: 'Anthropic', local: false });
+  for (const words of [
+    'High: it reads what may hold passwords or keys',
+    'Its content is sent to Anthropic.',
+    'Can’t be undone. What is sent can’t be taken back.',
+    'Why it asks Asked because .env holds secrets.',
+    'Reads all of .env.',
+  ])
+    expect(away).toContain(words);
+  expect(away).not.toContain('the internet');
+  const here = told({ name: 'Ollama', local: true });
+  expect(here).toContain('Medium: it reads');
+  expect(here).toContain('Its content goes to Ollama, on this computer.');
+  expect(here).not.toContain('sent to');
+  expect(told({ name: 'Anthropic', local: false }, en, { from_line: '5', lines: '20' })).toContain(
+    'Reads .env from line 5, at most 20 lines.',
+  );
+  const zhWords = told({ name: 'Anthropic', local: false }, zh);
+  expect(zhWords).toContain('它的内容会发给 Anthropic。');
+  expect(zhWords).toContain('读取 .env 的全部内容。');
+});
+
+test('a command that wants a site it has no way to is said to fail, and what it prints of a secret to be sent', () => {
+  const facts = { command: 'curl https://example.org', hosts: 'example.org' };
+  const words = 'It wants example.org and has no way there: it will probably fail.';
+  const held = { cannot_touch: ['outside_folder', 'network'], facts };
+  show(held);
+  expect(screen.getByText(words)).toBeVisible();
+  cleanup();
+  for (const part of [
+    { ...held, reach: ['example.org:443'] },
+    { ...held, cannot_touch: [] },
+  ]) {
+    show(part);
+    expect(screen.queryByText(words)).toBeNull();
+    cleanup();
+  }
+  show({ facts: { command: 'cat .env', secrets: '.env' } }, { service: { name: 'Workshop', local: false } });
+  expect(screen.getByText('What it prints of that is sent to Workshop.')).toBeVisible();
+});
+
 test('only once can be allowed: no scope is enforced for more', () => {
   show();
   expect(screen.getAllByRole('button').map((button) => button.textContent?.trim().split(' ')[0])).toEqual([

@@ -143,7 +143,7 @@ test('what undo leaves out is named: five paths, then a number', () => {
 test('sites it may reach are named where it happens, and warnings in words', () => {
   show({ reach: ['a.example:443'], suspicious: true, warnings: ['direction', 'gap', 'from_the_future'] });
   expect(screen.getByText(/It goes online to a\.example and nowhere else\./)).toBeVisible();
-  expect(screen.getByText('What it sends can’t be taken back.')).toBeVisible();
+  expect(screen.getByText('What is sent can’t be taken back.')).toBeVisible();
   expect(screen.getByText(/it goes online/)).toBeVisible();
   expect(screen.getByText(/turn the direction of writing/)).toBeVisible();
   expect(screen.getByText('It holds long gaps. Read it to its end.')).toBeVisible();
