@@ -71,6 +71,8 @@ describe('erasing', () => {
     const { erasing, asked } = set();
     await erasing.want('msg_1');
     expect([erasing.elsewhere, erasing.permissions]).toEqual([2, permissions]);
+    await erasing.everything(true);
+    erasing.why = 'secret';
     erasing.everywhere = true;
     // One that doesn't hold the marked words any more isn't revoked with them.
     erasing.revoke = ['gra_1', 'gra_other'];
@@ -109,6 +111,12 @@ describe('erasing', () => {
     await erasing.confirm();
     expect(asked).toEqual([]);
     await erasing.want('msg_1');
+    // Neither what goes nor why was said.
+    await erasing.confirm();
+    await erasing.everything(true);
+    await erasing.confirm();
+    expect(asked.map(({ name }) => name)).toEqual(['preview_erase']);
+    erasing.why = 'other';
     await erasing.confirm();
     expect(erasing.problem).toBe(refused);
     expect([erasing.done, erasing.busy]).toEqual([null, false]);
@@ -122,6 +130,8 @@ describe('erasing', () => {
       return undefined;
     });
     await erasing.want('msg_1');
+    await erasing.everything(true);
+    erasing.why = 'secret';
     const confirmed = erasing.confirm();
     erasing.close();
     await erasing.want('msg_2');

@@ -17,6 +17,14 @@ export type Tell = (failure: Failure) => void;
 /** Of a call: what came of it, or what it was asked to do. */
 export type CallPart = 'said' | 'asked';
 
+/** What stands where words were erased. */
+const MARK = '[erased by the person]';
+
+/** Is nothing left here but the marks of what was erased? */
+export function isErased(text: string): boolean {
+  return text.includes(MARK) && text.replaceAll(MARK, '').trim() === '';
+}
+
 export class Erasing {
   /** An entry's key or a call's id; null while nothing is being erased. */
   place: string | null = $state.raw(null);
@@ -24,15 +32,18 @@ export class Erasing {
   part: CallPart | null = $state.raw(null);
   /** All that stands there; null before it is known. */
   says: string | null = $state.raw(null);
-  /** The marked words; empty is all. */
+  /** The marked words; empty where none are. */
   marked = $state('');
+  /** Was all that stands there chosen? */
+  all = $state(false);
   /** Where the words stand; null while that is asked. */
   places: readonly ErasePlace[] | null = $state.raw(null);
   /** Other sessions that hold the words. */
   elsewhere = $state(0);
   /** What was allowed for good and holds them. */
   permissions: readonly HeldPermission[] = $state.raw([]);
-  why: EraseWhy = $state('secret');
+  /** Why; null before it is said. */
+  why: EraseWhy | null = $state(null);
   /** From the other sessions as well? */
   everywhere = $state(false);
   /** Ids of the permissions that are revoked with it. */
@@ -67,22 +78,39 @@ export class Erasing {
     await this.want(this.place, part);
   }
 
-  /** Marks words of what stands there; none is all of it. */
+  /** Was it said what goes, and is it known where that stands? */
+  get ready(): boolean {
+    return this.places !== null && (this.all || this.marked !== '') && this.why !== null && !this.busy;
+  }
+
+  /** Marks words of what stands there. */
   async mark(words: string): Promise<void> {
     const marked = words.trim();
     if (marked === this.marked || this.busy || this.done) return;
     this.marked = marked;
+    if (marked !== '') this.all = false;
     await this.#look();
   }
 
+  /** Chooses all that stands there, or not. */
+  async everything(all: boolean): Promise<void> {
+    if (this.busy || this.done) return;
+    this.all = all;
+    if (all && this.marked !== '') {
+      this.marked = '';
+      await this.#look();
+    }
+  }
+
   async confirm(): Promise<void> {
-    if (this.place === null || this.places === null || this.busy) return;
+    const { place, why } = this;
+    if (place === null || why === null || !this.ready) return;
     this.busy = true;
     this.problem = null;
-    const { why, everywhere } = this;
+    const { everywhere } = this;
     const held = this.permissions.map(({ id }) => id);
     const revoke = this.revoke.filter((id) => held.includes(id));
-    const args = { ...this.#target(this.place), why, everywhere: everywhere && this.elsewhere > 0, revoke };
+    const args = { ...this.#target(place), why, everywhere: everywhere && this.elsewhere > 0, revoke };
     const words = this.marked || (this.says ?? '');
     const asked = this.#asked;
     try {
@@ -93,6 +121,7 @@ export class Erasing {
         this.done = done;
         this.says = null;
         this.marked = '';
+        this.all = false;
       }
     } catch (thrown) {
       const failure = failureOf(thrown);
@@ -107,10 +136,11 @@ export class Erasing {
     this.place = null;
     this.says = null;
     this.marked = '';
+    this.all = false;
     this.places = null;
     this.problem = null;
     this.done = null;
-    this.why = 'secret';
+    this.why = null;
     this.part = null;
     this.everywhere = false;
     this.revoke = [];

@@ -68,17 +68,18 @@ export function toldBeside(cells: readonly Told[], index: number): boolean {
 
 /** Did the last turn end, whatever was taken back or noted after it? */
 export function turnIsOver(cells: readonly Told[]): boolean {
-  return lastSaid(cells)?.kind === 'turn_end';
+  return lastTold(cells)?.body.kind === 'turn_end';
 }
 
 /** Did it end because all was done? */
 export function endedWell(cells: readonly Told[]): boolean {
-  const body = lastSaid(cells);
+  const body = lastTold(cells)?.body;
   return body?.kind === 'turn_end' && body.end === 'completed';
 }
 
-function lastSaid(cells: readonly Told[]): Told['body'] | undefined {
-  return cells.findLast(({ body }) => body.kind !== 'undo' && body.kind !== 'notice')?.body;
+/** The last entry that is neither a return nor a note. */
+export function lastTold<T extends Told>(cells: readonly T[]): T | undefined {
+  return cells.findLast(({ body }) => body.kind !== 'undo' && body.kind !== 'notice');
 }
 
 /** What was decided about all of these calls alike; null where it wasn't, or not alike. */

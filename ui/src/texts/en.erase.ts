@@ -2,12 +2,12 @@
 export const erase = {
   action: 'Erase from the record…',
   title: 'Erase from the record',
-  lead: 'Mark the exact words to erase. Without a mark, everything here goes.',
+  lead: 'Mark the words to erase, or choose everything.',
   says: 'What stands here',
   part: 'Which part of the action',
   parts: { said: 'What came of it', asked: 'What it was asked to do' },
   goes: 'These words go',
-  whole: 'Everything above goes.',
+  all: 'Everything that stands here',
   looking: 'Looking where else they stand…',
   stand: (places: string) => `They stand in ${places}, and go from all of them.`,
   places: {
@@ -22,16 +22,14 @@ export const erase = {
     note: (n: number) => (n === 1 ? '1 note to the model' : `${n} notes to the model`),
     other: (n: number) => (n === 1 ? '1 other place' : `${n} other places`),
   },
-  also: 'Also gone: what was sent to the model with them, copies of files from before a change that hold them (such a change stays as it is), and copies of the record from before updates.',
-  mark: 'A mark stands in their place, and the record says that and when something was erased. The model reads the mark from then on.',
+  also: 'They also go from kept copies of files, so a change that holds them stays as it is, and from old copies of the record.',
+  mark: 'A mark stays in their place with the time it was erased, and the model reads that mark from then on.',
   beside: 'They also stand elsewhere',
   elsewhere: (n: number) =>
     n === 1 ? 'Erase them from 1 other session as well' : `Erase them from ${n} other sessions as well`,
   revoke: (what: string, folder: string) => `Revoke what you allowed for good in ${folder}: ${what}`,
-  stays: 'Not erased',
-  service: 'What the model’s service already received. If it is a key or a password, change it there.',
-  files:
-    'Your files. If one still holds the words, a copy that is kept before a later change holds them again.',
+  stays:
+    'What the model’s service received and your files stay as they are: change a key or password where it is used.',
   why: 'Why',
   whys: { secret: 'A key or a password', private: 'Something private', other: 'Something else' },
   confirm: 'Erase for good',

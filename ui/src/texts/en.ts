@@ -111,6 +111,7 @@ export const en = {
     shrink: 'Back to the conversation',
     dropHere: 'Drop a folder to begin something in it',
     latest: 'Jump to latest',
+    more: 'More',
     empty: 'What would you like done?',
     emptyText: 'Say it in your own words. You will be asked before anything risky.',
     waitingTag: (n: number) => `${n} waiting`,

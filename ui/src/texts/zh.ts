@@ -110,6 +110,7 @@ export const zh: Texts = {
     shrink: '回到对话',
     dropHere: '把文件夹放到这里，就能在其中开始',
     latest: '跳到最新',
+    more: '更多',
     empty: '想做点什么？',
     emptyText: '用自己的话说就行。有风险的事会先问你。',
     waitingTag: (n) => `${n} 项等你`,

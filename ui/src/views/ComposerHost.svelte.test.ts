@@ -33,6 +33,8 @@ test('the next key brings no erased words back', async () => {
   const before = field();
   await userEvent.type(before, `Again: ${said.body.text}`);
   await erasing.want(said.key);
+  await erasing.everything(true);
+  erasing.why = 'other';
   await erasing.confirm();
   expect(erasing.done).not.toBeNull();
   await waitFor(() => expect(field()).toHaveValue('Again: '));

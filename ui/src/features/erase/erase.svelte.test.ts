@@ -7,8 +7,6 @@ import type { Reply } from '../../protocol/generated/Reply';
 import { Erasing } from '../../state/erasing.svelte';
 import { en } from '../../texts/en';
 import { zh } from '../../texts/zh';
-import { callWords } from '../../texts/words';
-import EraseButton from './EraseButton.svelte';
 import EraseSheet from './EraseSheet.svelte';
 
 const SAYS = 'Use kanarie-7f3e for it.';
@@ -51,14 +49,21 @@ it('says what goes and what can’t, erases the marked words, and says what went
   render(EraseSheet, { t: en, erasing });
   const text = screen.getByRole<HTMLTextAreaElement>('textbox', { name: en.erase.says });
   expect(text).toHaveValue(SAYS);
-  expect(screen.getByText(en.erase.whole)).toBeVisible();
+  // Nothing is chosen for anybody, and nothing goes before it is.
+  const confirm = () => screen.getByRole('button', { name: en.erase.confirm });
+  expect(screen.getByRole('checkbox', { name: en.erase.all })).not.toBeChecked();
+  expect(confirm()).toBeDisabled();
+  expect(screen.queryByRole('radio')).toBeNull();
+  await userEvent.click(screen.getByRole('checkbox', { name: en.erase.all }));
   expect(screen.getByText(/1 message of yours and 2 answers/)).toBeVisible();
-  for (const line of [en.erase.service, en.erase.files]) {
+  for (const line of [en.erase.also, en.erase.mark, en.erase.stays])
     expect(screen.getByText(line)).toBeVisible();
-  }
+  for (const radio of screen.getAllByRole('radio')) expect(radio).not.toBeChecked();
+  expect(confirm()).toBeDisabled();
   text.setSelectionRange(4, 16);
   text.dispatchEvent(new Event('select'));
   expect(await screen.findByText('kanarie-7f3e')).toBeVisible();
+  expect(screen.getByRole('checkbox', { name: en.erase.all })).not.toBeChecked();
   await userEvent.click(await screen.findByRole('radio', { name: en.erase.whys.private }));
   await userEvent.click(screen.getByRole('checkbox', { name: en.erase.elsewhere(1) }));
   await userEvent.click(
@@ -79,21 +84,7 @@ it('is told in Chinese as well', async () => {
     () => {},
   );
   await erasing.want('msg_1');
+  await erasing.everything(true);
   render(EraseSheet, { t: zh, erasing });
   expect(screen.getByText(/它们出现在 1 条你的消息 和 2 个回答中/)).toBeVisible();
-});
-
-it('names each way to erase by what it is about', () => {
-  const ran = callWords('run_command', { command: 'npm  test\n--all' }, 'done', en);
-  const read = callWords('read_file', { path: 'menu.md' }, 'done', zh);
-  for (const [t, about, name] of [
-    [en, SAYS, `Erase from the record…: ${SAYS}`],
-    [en, 'x'.repeat(90), /^Erase from the record…: x{36} … x{24}$/],
-    [en, ran, 'Erase from the record…: Ran npm test --all'],
-    [zh, read, '从记录中抹去…：读取了 menu.md'],
-  ] as const) {
-    const { unmount } = render(EraseButton, { t, about, onerase: () => {} });
-    expect(screen.getByRole('button')).toHaveAccessibleName(name);
-    unmount();
-  }
 });
