@@ -181,7 +181,8 @@ fn words(row: &Row, report: &Report, seen: &Seen) -> Vec<String> {
             must("risk", facts.risk.to_string(), if folder || grave { "3" } else { "2" }.to_owned());
         }
         Act::Run => {
-            let risk = if seen.touched.iter().any(obeyed) { "3" } else { "2" };
+            let shown = word(facts, "secrets").next().is_some();
+            let risk = if shown || seen.touched.iter().any(obeyed) { "3" } else { "2" };
             must("risk", facts.risk.to_string(), risk.to_owned());
 
             let told = seen.ran.iter().find(|words| words.len() == 3 && words[1] == "-c");
@@ -199,7 +200,13 @@ fn words(row: &Row, report: &Report, seen: &Seen) -> Vec<String> {
                 );
             }
         }
-        Act::Read | Act::Talk => must("risk", facts.risk.to_string(), "1".to_owned()),
+        // What may hold passwords or keys is shown to the model, which can't be taken back.
+        Act::Read => {
+            let secret = facts.can_touch.iter().any(|path| path.ends_with(".env"));
+            must("risk", facts.risk.to_string(), if secret { "3" } else { "1" }.to_owned());
+            must("no undo", (facts.undo == Undo::No).to_string(), secret.to_string());
+        }
+        Act::Talk => must("risk", facts.risk.to_string(), "1".to_owned()),
     }
     wrong
 }
@@ -222,10 +229,11 @@ fn undone(row: &Row, report: &Report) -> Vec<String> {
     };
     let uncovered: Vec<String> =
         word(&report.facts, "not_covered").map(|path| format!("project/{path}")).collect();
+    let shown = word(&report.facts, "secrets").next().is_some();
     let said = match report.facts.undo {
         // What is sent can't be taken back.
-        Undo::Yes => uncovered.is_empty() && report.facts.reach.is_empty(),
-        Undo::Partly => !uncovered.is_empty() || !report.facts.reach.is_empty(),
+        Undo::Yes => uncovered.is_empty() && report.facts.reach.is_empty() && !shown,
+        Undo::Partly => !uncovered.is_empty() || !report.facts.reach.is_empty() || shown,
         Undo::No => false,
     };
     let left_out = |name: &str| {

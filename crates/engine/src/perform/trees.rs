@@ -46,8 +46,9 @@ pub(crate) fn cover(
     match shared.folders.revision(place, &blobs, &shared.ports.private, cancel) {
         Ok(taken) => {
             let left_out = taken.left_out;
-            // What is sent can't be taken back.
-            let all = left_out.count == 0 && facts.reach.is_empty();
+            // What is sent can't be taken back, nor what the model was shown.
+            let sent = !facts.reach.is_empty() || !tools::policy::secrets(facts).is_empty();
+            let all = left_out.count == 0 && !sent;
             facts.undo = if all { Undo::Yes } else { Undo::Partly };
             if left_out.count > 0 {
                 let named: Vec<&str> =

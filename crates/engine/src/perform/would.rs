@@ -4,7 +4,7 @@
 
 use crate::perform::standing::standing;
 use crate::shared::Shared;
-use domain::call::{Facts, ToolError, Undo, Verdict};
+use domain::call::{Act, Facts, ToolError, Undo, Verdict};
 use domain::ids::{CallId, SessionId};
 use domain::state::State;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ fn judged(
     let checked = shared.tools.check(name, &arguments.to_string())?;
     let standing = standing(shared, session, state, &CallId::from_bits(0))?;
     let mut facts = checked.survey(&standing.ctx)?.facts;
-    if facts.undo == Undo::No {
+    if facts.undo == Undo::No && facts.act != Act::Read {
         // Whether all of it could be undone takes a look at the whole folder; that isn't what is asked.
         facts.undo = Undo::Partly;
     }

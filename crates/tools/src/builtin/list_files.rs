@@ -51,7 +51,7 @@ impl Tool for ListFiles {
     fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
         let spot = ctx.spot(call.typed::<Args>()?.path.as_deref().unwrap_or("."))?;
         let exact = spot.said();
-        Ok(reads(&spot, exact))
+        Ok(reads(&spot, exact, None))
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {

@@ -52,18 +52,21 @@ fn object(properties: Value, required: &[&str]) -> Value {
     })
 }
 
-/// Facts of a call that only reads a path.
-fn reads(spot: &Spot, exact: String) -> Surveyed {
+/// Facts of a call that only reads a path; `also` is another name of the file that says it holds secrets. What is read goes
+/// to the model's service: of what may hold passwords or keys that is a harm that lasts.
+fn reads(spot: &Spot, exact: String, also: Option<String>) -> Surveyed {
+    let names: Vec<String> = spot.names().into_iter().chain(also).collect();
+    let secret = names.iter().any(|name| crate::path::is_secret(name));
     let outside = spot.added().is_none().then_some("outside_folder");
     Surveyed {
         facts: Facts {
             act: Act::Read,
-            can_touch: spot.names(),
+            can_touch: names,
             cannot_touch: outside.into_iter().chain(["network", "writing"]).map(str::to_owned).collect(),
             added: spot.added().map(str::to_owned).into_iter().collect(),
             reach: Vec::new(),
-            undo: Undo::Yes,
-            risk: 1,
+            undo: if secret { Undo::No } else { Undo::Yes },
+            risk: if secret { 3 } else { 1 },
             exact,
             words: BTreeMap::from([("path".to_owned(), spot.said())]),
             depends_on: BTreeMap::new(),

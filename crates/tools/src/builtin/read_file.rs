@@ -54,10 +54,16 @@ impl Tool for ReadFile {
     }
 
     fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
-        let spot = ctx.spot(&call.typed::<Args>()?.path)?;
-        let exact = spot.said();
-        let mut surveyed = reads(&spot, exact);
-        surveyed.facts.can_touch.extend(secret_name(&spot.place, spot.reached.real.as_str()));
+        let Args { path, offset, limit } = call.typed::<Args>()?;
+        let spot = ctx.spot(&path)?;
+        let secret = secret_name(&spot.place, spot.reached.real.as_str());
+        let mut surveyed = reads(&spot, spot.said(), secret);
+        // Without them all of the file is read.
+        for (name, lines) in [("from_line", offset), ("lines", limit)] {
+            if let Some(lines) = lines {
+                surveyed.facts.words.insert(name.to_owned(), lines.to_string());
+            }
+        }
         Ok(surveyed)
     }
 

@@ -138,7 +138,8 @@ impl Tool for RunCommand {
         if !depends.unheld.is_empty() {
             words.insert(UNHELD.to_owned(), depends.unheld.join("\n"));
         }
-        let grave = cage == Cage::None || seen.publishes || !seen.protected.is_empty();
+        // What it prints of a file with secrets goes to the model's service.
+        let grave = cage == Cage::None || seen.publishes || !seen.protected.is_empty() || !secrets.is_empty();
         let facts = Facts {
             act: Act::Run,
             can_touch: if looks { Vec::new() } else { vec![".".to_owned()] },

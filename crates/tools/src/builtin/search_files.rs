@@ -72,9 +72,8 @@ impl Tool for SearchFiles {
         let args: Args = call.typed()?;
         let spot = ctx.spot(args.path.as_deref().unwrap_or("."))?;
         Search::new(&args, ctx)?;
-        let mut surveyed = reads(&spot, call.arguments().to_owned());
-        surveyed.facts.can_touch.extend(secret_name(&spot.place, spot.reached.real.as_str()));
-        Ok(surveyed)
+        let secret = secret_name(&spot.place, spot.reached.real.as_str());
+        Ok(reads(&spot, call.arguments().to_owned(), secret))
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {

@@ -2,6 +2,7 @@
 
 use super::rig::Rig;
 use crate::run::error_text;
+use domain::call::Undo;
 use serde_json::json;
 
 const LINES: &[u8] = b"API_KEY=sk-CANARY-1234567890\nOTHER=1\n";
@@ -44,6 +45,29 @@ fn a43_a_search_of_a_folder_leaves_secret_files_out_and_says_so() {
     let seen = rig.call("search_files", args).seen;
     assert!(seen.contains_key(".env"), "and that it was read is known: {seen:?}");
     assert!(rig.call("search_files", json!({"pattern": "key", "path": "app/main.rs"})).seen.is_empty());
+}
+
+/// It goes to the model's service: that can't be taken back, and no card may call it small.
+#[test]
+fn a43_reading_what_may_hold_secrets_is_said_to_be_grave_and_beyond_undo() {
+    let rig = Rig::with(&[(".env", LINES), ("plain", LINES)]);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(".env", rig.path("innocent")).unwrap();
+    let facts = |tool: &str, args| rig.survey(tool, &args).unwrap().facts;
+    let said = |tool: &str, args| {
+        let facts = facts(tool, args);
+        (facts.undo, facts.risk)
+    };
+    let grave = (Undo::No, 3);
+    assert_eq!(said("read_file", json!({"path": ".env"})), grave);
+    assert_eq!(said("search_files", json!({"pattern": "KEY", "path": ".env"})), grave);
+    #[cfg(unix)]
+    assert_eq!(said("read_file", json!({"path": "innocent"})), grave, "a link to it is it");
+    assert_eq!(said("read_file", json!({"path": "plain"})), (Undo::Yes, 1));
+    assert_eq!(facts("run_command", json!({"command": "cat .env"})).risk, 3);
+    let part = facts("read_file", json!({"path": ".env", "offset": 5, "limit": 20})).words;
+    assert_eq!((part["from_line"].as_str(), part["lines"].as_str()), ("5", "20"));
+    assert!(!facts("read_file", json!({"path": ".env"})).words.contains_key("lines"), "all of it");
 }
 
 /// What the host reads of a folder by itself goes to the model unasked.
