@@ -176,6 +176,7 @@ export const en = {
     reach: (sites: string) => `It goes online to ${sites} and nowhere else.`,
     atPath: (path: string, name: string) => `${path}, in the folder ${name}.`,
     canTouch: 'Can touch',
+    reads: 'Can read',
     wholeFolder: 'Anything in the folder.',
     nothing: 'Nothing.',
     cannotTouch: 'Can’t touch',

@@ -171,6 +171,7 @@ export const zh: Texts = {
     reach: (sites) => `联网只访问${spaced(sites, 'before')}。`,
     atPath: (path, name) => `${path}，在“${name}”文件夹内。`,
     canTouch: '会改动',
+    reads: '会读取',
     wholeFolder: '文件夹里的任何内容。',
     nothing: '没有。',
     cannotTouch: '碰不到',

@@ -102,6 +102,9 @@ test('a43_reading_what_may_hold_secrets_says_who_gets_it_and_that_it_stays_there
   const zhWords = told({ name: 'Anthropic', local: false }, zh);
   expect(zhWords).toContain('它的内容会发给 Anthropic。');
   expect(zhWords).toContain('读取 .env 的全部内容。');
+  // Nothing is changed by it.
+  expect(zhWords).toContain('会读取 .env');
+  expect(zhWords).not.toContain('会改动');
 });
 
 test('a command that wants a site it has no way to is said to fail, and what it prints of a secret to be sent', () => {
