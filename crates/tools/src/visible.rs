@@ -13,17 +13,22 @@ pub struct Visible {
     pub suspicious: bool,
 }
 
-/// Writes out what is invisible, reorders text, or imitates a Latin letter inside a Latin word.
+/// Writes out what is invisible, reorders text, or imitates a Latin letter inside a Latin word or a sign that shells obey.
 #[must_use]
 pub fn visible(text: &str) -> Visible {
     let mut out = String::with_capacity(text.len());
     let mut suspicious = false;
+    let (mut before, mut at) = (None, 0);
     for word in words(text) {
+        at += word.len();
+        let after = text[at..].chars().next();
+        let sign = word.chars().next().is_some_and(|ch| imitates_sign(ch, before, after));
+        before = word.chars().next_back();
         let latin = word.chars().any(|ch| ch.is_ascii_alphabetic());
         let foreign = word.chars().any(|ch| ch.is_alphabetic() && !ch.is_ascii() && !imitates(ch));
         let alone = !latin && !foreign && word.chars().any(imitates);
         for ch in word.chars() {
-            let imitation = imitates(ch) && (latin || alone || is_wide(ch));
+            let imitation = sign || (imitates(ch) && (latin || alone || is_wide(ch)));
             if is_invisible(ch) || is_hidden_control(ch) || imitation || matches!(ch, '⟨' | '⟩') {
                 suspicious = true;
                 out.push_str(&code(ch));
@@ -99,9 +104,45 @@ fn is_wide(ch: char) -> bool {
     matches!(ch, '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}')
 }
 
+/// Signs drawn like those that shells obey. Full-width ones belong to Chinese and Japanese text, so beside it they are what
+/// they look like.
+fn imitates_sign(ch: char, before: Option<char>, after: Option<char>) -> bool {
+    let east = |ch: Option<char>| {
+        ch.is_some_and(
+            |ch| matches!(ch, '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}'),
+        )
+    };
+    match ch {
+        '\u{37e}'
+        | '\u{2010}'..='\u{2012}'
+        | '\u{2212}'
+        | '\u{2024}'
+        | '\u{2044}'
+        | '\u{2215}'
+        | '\u{29f8}' => true,
+        '\u{2216}' | '\u{2223}' | '\u{2217}' | '\u{223c}' | '\u{fe52}'..='\u{fe6b}' | '\u{1c0}' => true,
+        // Not those that Chinese sentences are full of: brackets, comma, colon, question and exclamation marks.
+        '\u{ff02}'..='\u{ff07}'
+        | '\u{ff0a}'
+        | '\u{ff0b}'
+        | '\u{ff0d}'..='\u{ff0f}'
+        | '\u{ff1b}'..='\u{ff1e}'
+        | '\u{ff20}'
+        | '\u{ff3b}'..='\u{ff40}'
+        | '\u{ff5b}'..='\u{ff5e}' => !east(before) && !east(after),
+        _ => false,
+    }
+}
+
 /// Letters of other scripts that are drawn like Latin ones.
 fn imitates(ch: char) -> bool {
     const LOOK_ALIKES: &str =
         "аеорсухівјѕһԁԛԝґӏӀВАЕКМНОРСТУХІЈЅԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧαοινρυκτχϲϳօոսցհզքյѵѴƖǀɑɡɩʏʜᴀᴄᴇᴏᴠᴢᴡꞌ";
-    LOOK_ALIKES.contains(ch) || is_wide(ch) || matches!(ch, '\u{1d400}'..='\u{1d7ff}' | '\u{212a}')
+    // Whole scripts and signs made of such letters: Roman numerals, Cherokee, Coptic, Lisu.
+    let scripts = matches!(ch, '\u{2160}'..='\u{217f}' | '\u{13a0}'..='\u{13ff}' | '\u{ab70}'..='\u{abbf}'
+        | '\u{2c80}'..='\u{2cff}' | '\u{a4d0}'..='\u{a4ff}');
+    LOOK_ALIKES.contains(ch)
+        || is_wide(ch)
+        || scripts
+        || matches!(ch, '\u{1d400}'..='\u{1d7ff}' | '\u{212a}' | '\u{2113}' | '\u{210a}'..='\u{2112}')
 }

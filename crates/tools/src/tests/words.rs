@@ -106,6 +106,14 @@ fn a20_what_hides_or_imitates_is_written_out() {
     check_visible("𝐫m", "⟨U+1D42B⟩m");
     check_visible("аррӏе", "⟨U+0430⟩⟨U+0440⟩⟨U+0440⟩⟨U+04CF⟩⟨U+0435⟩");
     check_visible("⟨U+200B⟩", "⟨U+27E8⟩U+200B⟨U+27E9⟩");
+    // Signs that shells obey, and letters of further scripts.
+    check_visible("touch x\u{37e} rm y", "touch x⟨U+037E⟩ rm y");
+    check_visible("touch x； rm y", "touch x⟨U+FF1B⟩ rm y");
+    check_visible("cat a∕b a⁄b", "cat a⟨U+2215⟩b a⟨U+2044⟩b");
+    check_visible("rm \u{2010}rf x", "rm ⟨U+2010⟩rf x");
+    check_visible("a\u{2024}txt", "a⟨U+2024⟩txt");
+    check_visible("ⅼs ℓs", "⟨U+217C⟩s ⟨U+2113⟩s");
+    check_visible("ⲥat ᏟAT ꓚAT", "⟨U+2CA5⟩at ⟨U+13DF⟩AT ⟨U+A4DA⟩AT");
 }
 
 #[test]
@@ -113,6 +121,8 @@ fn ordinary_text_of_any_language_stays() {
     for text in [
         "ls -l \"a b\"\n\tgrep x",
         "echo 你好，世界（测试）",
+        "git commit -m \"修复 v2；完善（见 3.1）：全部\"",
+        "a – b — c",
         "привет мир",
         "Ελληνικά κείμενο",
         "日本語 ひらがな",
