@@ -19,7 +19,7 @@ use domain::ids::{SessionId, TurnId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::{Append, Gone, OfSession, Reader, Removal};
-use tools::redact::Needles;
+use tools::redact::Written;
 
 /// Places that one event names.
 const NAMED: usize = 1_000;
@@ -112,9 +112,9 @@ pub(crate) fn work_out(
         }
     }
     held.iter().try_for_each(|one| lawful(&one.events, &one.places, shared.store.epoch()))?;
-    let needles = Needles::of_forms(&held.iter().flat_map(|one| one.forms.clone()).collect::<Vec<_>>());
+    let written = Written::new(&held.iter().flat_map(|one| one.forms.clone()).collect::<Vec<_>>());
     let blobs =
-        shared.store.blobs_that(&|bytes| needles.within(bytes)).map_err(CommandFailure::unreadable)?;
+        shared.store.blobs_that(&|bytes| written.within(bytes)).map_err(CommandFailure::unreadable)?;
     let mut erased = Erased {
         seq: 0,
         events: held.iter().map(|one| one.places.len() as u64).sum(),

@@ -4,6 +4,7 @@
 //! stream form keeps back what may be the beginning of a needle. Invariant: no needle survives in what
 //! is given out, however the text is cut.
 
+use crate::text::{Text, in_every_encoding};
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine as _;
 use std::io;
@@ -32,14 +33,10 @@ impl Needles {
         forms.sort();
         forms.dedup();
         // LeftmostLongest: where one secret begins with another, the whole of the longer one goes.
-        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms).ok();
-        Self { finder: finder.filter(|_| !forms.is_empty()), forms }
+        Self::of_bytes(forms)
     }
 
-    /// Needles that are exactly these forms.
-    #[must_use]
-    pub fn of_forms(forms: &[String]) -> Self {
-        let forms: Vec<Vec<u8>> = forms.iter().map(|form| form.as_bytes().to_vec()).collect();
+    fn of_bytes(forms: Vec<Vec<u8>>) -> Self {
         let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms).ok();
         Self { finder: finder.filter(|_| !forms.is_empty()), forms }
     }
@@ -86,6 +83,34 @@ impl Needles {
     #[must_use]
     pub fn stream(self: &std::sync::Arc<Self>) -> Stream {
         Stream { needles: std::sync::Arc::clone(self), held: Vec::new() }
+    }
+}
+
+/// Words to look for in contents that may be written in any encoding this product reads.
+#[derive(Debug)]
+pub struct Written {
+    forms: Vec<String>,
+    sure: Needles,
+    /// So few bytes that other contents hold them by chance: these count where the content, read as text, says the words.
+    short: Needles,
+}
+
+impl Written {
+    /// Looks for exactly these forms.
+    #[must_use]
+    pub fn new(forms: &[String]) -> Self {
+        let plain: Vec<Vec<u8>> = forms.iter().map(|form| form.as_bytes().to_vec()).collect();
+        let encoded = forms.iter().flat_map(|form| in_every_encoding(form));
+        let (short, long) =
+            encoded.partition(|form: &Vec<u8>| form.len() < MIN_BYTES && !plain.contains(form));
+        Self { forms: forms.to_vec(), sure: Needles::of_bytes(long), short: Needles::of_bytes(short) }
+    }
+
+    /// Does this content hold one of them?
+    #[must_use]
+    pub fn within(&self, content: &[u8]) -> bool {
+        let says = |text: Text| self.forms.iter().any(|form| text.body.contains(form));
+        self.sure.within(content) || self.short.within(content) && Text::decode(content).is_ok_and(says)
     }
 }
 

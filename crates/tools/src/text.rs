@@ -109,6 +109,59 @@ impl Text {
     }
 }
 
+/// Every encoding that bytes may be read in, besides the Unicode ones.
+const OTHERS: [&Encoding; 31] = [
+    encoding_rs::BIG5,
+    encoding_rs::EUC_JP,
+    encoding_rs::EUC_KR,
+    encoding_rs::GB18030,
+    encoding_rs::GBK,
+    encoding_rs::IBM866,
+    encoding_rs::ISO_8859_2,
+    encoding_rs::ISO_8859_3,
+    encoding_rs::ISO_8859_4,
+    encoding_rs::ISO_8859_5,
+    encoding_rs::ISO_8859_6,
+    encoding_rs::ISO_8859_7,
+    encoding_rs::ISO_8859_8,
+    encoding_rs::ISO_8859_10,
+    encoding_rs::ISO_8859_13,
+    encoding_rs::ISO_8859_14,
+    encoding_rs::ISO_8859_15,
+    encoding_rs::ISO_8859_16,
+    encoding_rs::KOI8_R,
+    encoding_rs::KOI8_U,
+    encoding_rs::SHIFT_JIS,
+    encoding_rs::WINDOWS_874,
+    encoding_rs::WINDOWS_1250,
+    encoding_rs::WINDOWS_1251,
+    encoding_rs::WINDOWS_1252,
+    encoding_rs::WINDOWS_1253,
+    encoding_rs::WINDOWS_1254,
+    encoding_rs::WINDOWS_1255,
+    encoding_rs::WINDOWS_1256,
+    encoding_rs::WINDOWS_1257,
+    encoding_rs::WINDOWS_1258,
+];
+
+/// A text's bytes in every encoding that has all its characters.
+pub(crate) fn in_every_encoding(text: &str) -> Vec<Vec<u8>> {
+    let units = || text.encode_utf16();
+    let unicode = [
+        text.as_bytes().to_vec(),
+        units().flat_map(u16::to_le_bytes).collect(),
+        units().flat_map(u16::to_be_bytes).collect(),
+    ];
+    let others = OTHERS.iter().filter_map(|encoding| match encoding.encode(text) {
+        (bytes, _, false) => Some(bytes.into_owned()),
+        (_, _, true) => None,
+    });
+    let mut all: Vec<Vec<u8>> = unicode.into_iter().chain(others).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
 fn with_mark(bytes: &[u8]) -> Option<Text> {
     if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
         let body = std::str::from_utf8(rest).ok()?.to_owned();

@@ -63,7 +63,7 @@ fn plan(args: &Args, ctx: &Ctx) -> Result<Change, ToolError> {
     let target = Target::find(&ctx.place, &reached, ctx.limits.file_bytes)?;
     not_stale(ctx, &reached, &target)?;
     let old = target.current.as_ref().and_then(|current| Text::decode(&current.bytes).ok());
-    let (after, note) = match old.filter(|old| !old.body.is_empty()) {
+    let (after, note) = match old.filter(|old| !old.body.is_empty() || !old.is_plain()) {
         None => (args.content.clone().into_bytes(), String::new()),
         Some(old) => in_the_way_of(&old, &args.content)?,
     };

@@ -176,6 +176,9 @@ fn a_replaced_text_keeps_its_encoding_and_line_ends() {
     assert_eq!(said, "Changed \"g\" (+1 -1 lines). Kept: encoding GBK, CRLF line ends.");
     rig.call("write_file", write("u", "b\n"));
     assert_eq!(rig.get("u"), "\u{feff}b\n".as_bytes());
+    rig.put("mark", "\u{feff}".as_bytes());
+    rig.call("write_file", write("mark", "b\n"));
+    assert_eq!(rig.get("mark"), "\u{feff}b\n".as_bytes(), "also where there is nothing but the mark");
     assert_eq!(rig.error("write_file", write("g", "🌍")).code, "text/unencodable");
     assert_eq!(
         rig.call("write_file", write("u", "b\n")).text,

@@ -3,7 +3,7 @@
 use crate::Limits;
 use crate::diff::{FileDiff, LineKind, NoHunks};
 use crate::parse::{Repair, parse};
-use crate::redact::{MASK, Needles};
+use crate::redact::{MASK, Needles, Written, forms};
 use crate::visible::visible;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -280,4 +280,36 @@ proptest! {
         out.extend(stream.finish());
         prop_assert_eq!(String::from_utf8(out).unwrap(), needles.redact(&text));
     }
+}
+
+#[test]
+fn words_are_found_in_contents_of_every_encoding_that_is_read() {
+    let written = Written::new(&forms("张三的银行密码"));
+    let text = "开头\n张三的银行密码\n结尾\n";
+    let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for content in [text.as_bytes().to_vec(), utf16, big] {
+        assert!(written.within(&content));
+    }
+    for encoding in [encoding_rs::GBK, encoding_rs::GB18030] {
+        assert!(written.within(&encoding.encode(text).0), "{}", encoding.name());
+    }
+    for (encoding, words) in [
+        (encoding_rs::BIG5, "銀行密碼是一二三"),
+        (encoding_rs::SHIFT_JIS, "パスワードは秘密"),
+        (encoding_rs::EUC_KR, "비밀번호입니다"),
+        (encoding_rs::WINDOWS_1252, "clé privée"),
+        (encoding_rs::WINDOWS_1251, "пароль тайный"),
+    ] {
+        let content = encoding.encode(&format!("a {words} b")).0.into_owned();
+        assert!(Written::new(&forms(words)).within(&content), "{}", encoding.name());
+        assert!(!written.within(&content), "{}", encoding.name());
+    }
+}
+
+#[test]
+fn a_few_bytes_of_an_encoding_count_only_where_the_content_says_the_words() {
+    let written = Written::new(&forms("clés"));
+    assert!(written.within(b"mes cl\xe9s sont ici, pr\xe8s de la fen\xeatre\n"));
+    assert!(!written.within(b"\0\x01\x02\x03cl\xe9s\0\x04\x05\x06\xff\xfe\xfd"), "by chance");
 }
