@@ -86,7 +86,7 @@ fn ours(outside: &Path, folder: &Path, files: usize) -> Done<Value> {
     let mut index = Index::open(&private, &place, &blobs);
     let revision = |index: &mut Index| -> Done<(Taken, f64)> {
         let begun = Instant::now();
-        let taken = take(&place, &blobs, index, &Bounds::default(), &CancellationToken::new())?;
+        let taken = take(&place, &blobs, index, &Bounds::default(), None, &CancellationToken::new())?;
         Ok((taken, ms(begun)))
     };
     let (first, first_ms) = revision(&mut index)?;

@@ -28,4 +28,5 @@ mod streams;
 mod thin;
 mod turns;
 mod undo;
+mod undo_whose;
 mod verify;

@@ -36,7 +36,7 @@ pub fn changes(reader: &Reader, session: &SessionId) -> Result<Changes, ApiError
     for (at, turn) in ledger.turns.iter().enumerate() {
         let files = files(net(RestoreOf::Turn { turn: turn.turn.clone() }));
         let turn = of_turn(&ledger, at, turn, files);
-        if !turn.files.is_empty() || turn.doubt.is_some() {
+        if !turn.files.is_empty() || turn.doubt.is_some() || turn.not_covered.is_some() {
             turns.push(turn);
         }
     }
@@ -70,6 +70,7 @@ fn of_turn(ledger: &Ledger, at: usize, turn: &LedgerTurn, mut files: Vec<FileCha
         title: turn.title.clone(),
         time: turn.time,
         doubt: ledger.doubt(&RestoreOf::Turn { turn: turn.turn.clone() }).map(undo::doubt),
+        not_covered: undo::not_covered(ledger, &RestoreOf::Turn { turn: turn.turn.clone() }),
         thinned: ledger.thinned.get(&turn.turn).copied(),
         undone: !files.is_empty() && files.iter().all(|file| file.undone),
         files,
@@ -86,10 +87,11 @@ fn change(place: Option<&Place>, effect: &Effect) -> FileChange {
         (Some(_), Some(_)) if same_content() => "mode",
         (Some(_), Some(_)) => "edited",
     };
-    let kind = match effect.after.as_ref().or(effect.before.as_ref()) {
+    let covered = |entry: &&Entry| !matches!(entry, Entry::Uncovered { .. });
+    let kind = match effect.after.as_ref().filter(covered).or(effect.before.as_ref()) {
         Some(Entry::Link { .. }) => "link",
         Some(Entry::Folder { .. }) => "folder",
-        Some(Entry::File { .. }) | None => "file",
+        Some(Entry::File { .. } | Entry::Uncovered { .. }) | None => "file",
     };
     FileChange {
         path: effect.path.clone(),
@@ -157,7 +159,7 @@ pub(crate) fn between(
     let bytes = |entry: Option<&Entry>| match entry {
         Some(Entry::File { content, .. }) => blob(reader, content).map(Some),
         Some(Entry::Link { target }) => Ok(Some(target.clone().into_bytes())),
-        Some(Entry::Folder { .. }) | None => Ok(None),
+        Some(Entry::Folder { .. } | Entry::Uncovered { .. }) | None => Ok(None),
     };
     Ok(show::FileDiff::of(bytes(before)?.as_deref(), bytes(after)?.as_deref(), &Hands::default()))
 }

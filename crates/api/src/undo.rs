@@ -7,10 +7,10 @@ use crate::changes::{between, root};
 use crate::failure::{error, internal, of_id, of_ledger};
 use crate::view::diff::wire;
 use crate::wire::ApiError;
-use crate::wire::undo::{KeptFile, ThreeWay, UndoOf, UndoPreview, UndoneFile};
+use crate::wire::undo::{KeptFile, NotCovered, ThreeWay, UndoOf, UndoPreview, UndoneFile};
 use domain::call::Effect;
 use domain::digest::Digest;
-use domain::event::{Doubt, RestoreOf, RestoreScope};
+use domain::event::{Doubt, RestoreOf, RestoreScope, Uncovered};
 use domain::ids::SessionId;
 use engine::Engine;
 use engine::ledger::Ledger;
@@ -69,6 +69,7 @@ pub(crate) fn preview(
         kept: Vec::new(),
         count: net.len() as u64,
         doubt: ledger.doubt(&scope.of).map(doubt),
+        not_covered: not_covered(&ledger, &scope.of),
     };
     for (effect, (path, state)) in net.iter().zip(states) {
         match state {
@@ -109,7 +110,7 @@ fn preview_part(
         Err(PartError::Mixed) => (Vec::new(), alone(path, "changed")),
         Err(PartError::HoldsKey) => (Vec::new(), alone(path, "holds_key")),
     };
-    Ok(UndoPreview { files, kept, count: 1, doubt: None })
+    Ok(UndoPreview { files, kept, count: 1, doubt: None, not_covered: None })
 }
 
 /// The sides of one file.
@@ -141,6 +142,11 @@ fn place(reader: &Reader, session: &SessionId) -> Result<Place, ApiError> {
     let root = root(reader, session)?;
     Place::open(Path::new(&root), Vec::new())
         .map_err(|gone| error("folder/missing", gone.to_string(), "Put the folder back where it was."))
+}
+
+/// What a scope changed that undo doesn't cover.
+pub(crate) fn not_covered(ledger: &Ledger, of: &RestoreOf) -> Option<NotCovered> {
+    ledger.uncovered(of).map(|Uncovered { paths, count }| NotCovered { paths, count })
 }
 
 /// A doubt as a code.

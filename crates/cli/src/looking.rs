@@ -109,6 +109,11 @@ pub(crate) async fn changes(data: &Path, session: String, json: bool) -> Result<
         let since = if file.changed_since { "  (changed since)" } else { "" };
         output::line(&format!("{:8} {}{lines}{since}", file.change, file.path.escape_debug()));
     }
+    for turn in changes.turns.iter().filter(|_| !json) {
+        if let Some(left) = &turn.not_covered {
+            output::line(&format!("turn {}: {}", turn.number, crate::undo::not_covered(left)));
+        }
+    }
     Ok(Exit::Completed)
 }
 

@@ -7,13 +7,16 @@ use crate::looking::{unexpected, view};
 use crate::output;
 use crate::way::{Own, Way};
 use api::wire::command::{Command, Reply};
-use api::wire::undo::{Changes, UndoOf, UndoView};
+use api::wire::undo::{Changes, NotCovered, UndoOf, UndoView};
 use api::wire::view::{EntryBody, SessionView};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// How often the session is looked at until the undo is done.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Uncovered paths that are named.
+const NAMED: usize = 20;
 
 /// What to take back.
 #[derive(Debug, Clone)]
@@ -39,6 +42,9 @@ async fn on(way: &Way, what: Undo) -> Result<Exit, Failure> {
     let session = what.session.clone();
     let preview = Command::PreviewUndo { session: session.clone(), of: of.clone(), paths: Vec::new() };
     let Reply::UndoPreview(preview) = way.call(preview).await? else { return Err(unexpected("a preview")) };
+    if let Some(left) = &preview.not_covered {
+        output::diagnose(&not_covered(left));
+    }
     if preview.count == 0 {
         output::diagnose("there is nothing to take back");
         return Ok(Exit::Completed);
@@ -54,6 +60,17 @@ async fn on(way: &Way, what: Undo) -> Result<Exit, Failure> {
             Some(_) | None => tokio::time::sleep(LOOK_EVERY).await,
         }
     }
+}
+
+/// What changed and undo doesn't cover, in a line.
+pub(crate) fn not_covered(left: &NotCovered) -> String {
+    let mut paths: Vec<String> =
+        left.paths.iter().take(NAMED).map(|path| path.escape_debug().to_string()).collect();
+    let more = left.count.saturating_sub(paths.len() as u64);
+    if more > 0 {
+        paths.push(format!("and {more} more"));
+    }
+    format!("not covered by undo: {}", paths.join(", "))
 }
 
 async fn scope(way: &Way, what: &Undo, view: &SessionView) -> Result<UndoOf, Failure> {

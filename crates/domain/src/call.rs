@@ -198,6 +198,17 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<u32>,
     },
+    /// Something of which no copy is kept: a pipe, a file over the bounds, one that can't be read.
+    Uncovered {
+        /// Why: `too_large`, `special`, `unreadable`, …
+        why: String,
+        /// Its size, where that tells whether it was changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bytes: Option<u64>,
+        /// When it was changed last, nanoseconds since 1970.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mtime_ns: Option<i64>,
+    },
 }
 
 impl Entry {
@@ -206,7 +217,7 @@ impl Entry {
     pub fn content(&self) -> Option<Digest> {
         match self {
             Self::File { content, .. } => Some(*content),
-            Self::Link { .. } | Self::Folder { .. } => None,
+            Self::Link { .. } | Self::Folder { .. } | Self::Uncovered { .. } => None,
         }
     }
 
@@ -220,7 +231,10 @@ impl Entry {
             }
             (Self::Link { target: a }, Self::Link { target: b }) => a == b,
             (Self::Folder { mode: x }, Self::Folder { mode: y }) => same(x, y),
-            (Self::File { .. } | Self::Link { .. } | Self::Folder { .. }, _) => false,
+            (Self::Uncovered { .. }, Self::Uncovered { .. }) => self == other,
+            (Self::File { .. } | Self::Link { .. } | Self::Folder { .. } | Self::Uncovered { .. }, _) => {
+                false
+            }
         }
     }
 }

@@ -538,7 +538,7 @@ async fn perform(
             let over = waited(wait_ms, &cancel).await.then_some(Input::BackoffOver { step });
             Done::with(op, over)
         }
-        Op::Judge { step, calls } => calls::judge(shared, id, state, step, calls).await,
+        Op::Judge { step, calls } => calls::judge(shared, id, state, step, calls, cancel).await,
         Op::Begin(call) => calls::begin(shared, id, state, call, cancel).await,
         Op::Run(call) => calls::run(shared, id, state, call, ready, pieces, cancel).await,
         Op::Restore(revision) => restore::restore(shared, id, state, revision, cancel).await,

@@ -5,6 +5,7 @@
 //! after a session's own work, and wasn't before it, happened under that session's lease; a revision never rests on an index
 //! from before contents were taken out.
 
+use domain::digest::Digest;
 use domain::ids::SessionId;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -93,8 +94,8 @@ impl Folders {
         act()
     }
 
-    /// A revision of the folder as it is now. Blocks: the first time
-    /// seconds for a large folder, later little.
+    /// A revision of the folder as it is now. What `held`, or else the last revision, holds stays covered. Blocks: the first
+    /// time seconds for a large folder, later little.
     ///
     /// # Errors
     /// When the folder can't be read or kept.
@@ -103,6 +104,7 @@ impl Folders {
         place: &Place,
         blobs: &dyn BlobSink,
         private: &Path,
+        held: Option<&Digest>,
         cancel: &CancellationToken,
     ) -> Result<Taken, TakeError> {
         if let Err(error) = std::fs::create_dir_all(private) {
@@ -115,7 +117,8 @@ impl Folders {
                 Arc::clone(indexes.entry(place.path().to_owned()).or_insert_with(open))
             };
             let mut index = lock(&known);
-            let taken = take(place, blobs, &mut index, &Bounds::default(), cancel)?;
+            let held = held.copied().or(index.last());
+            let taken = take(place, blobs, &mut index, &Bounds::default(), held.as_ref(), cancel)?;
             let indexes = lock(&self.indexes);
             // Contents went while it was under way, some that it found in its index, perhaps: taken again.
             if !indexes.get(place.path()).is_some_and(|now| Arc::ptr_eq(now, &known)) {
@@ -159,7 +162,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::digest::Digest;
     use std::collections::HashSet;
     use std::io;
 
@@ -251,9 +253,9 @@ mod tests {
         let (kept, times) = (Mutex::default(), Mutex::default());
         let blobs = Interrupting { folders: &folders, private, kept, times };
         let never = CancellationToken::new();
-        let old = folders.revision(&place, &blobs, private, &never).unwrap();
+        let old = folders.revision(&place, &blobs, private, None, &never).unwrap();
         std::fs::write(root.join("new.txt"), "new").unwrap();
-        let taken = folders.revision(&place, &blobs, private, &never).unwrap();
+        let taken = folders.revision(&place, &blobs, private, None, &never).unwrap();
         assert_eq!((*lock(&blobs.times), taken.files), (3, old.files + 1));
         let mut read = HashSet::new();
         let reached = tools::revision::reach_new(&blobs, taken.tree, &mut read, &|_| false).unwrap();

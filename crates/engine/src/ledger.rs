@@ -1,11 +1,12 @@
 //! What a session changed, read from its record: turn by turn, call by call, returns included.
 //!
 //! The **ledger** is the ground of the changes view and of undo. Invariant: it is made from the effects in the record,
-//! never from a look at the folder; what undo takes back is the net change of a scope.
+//! never from a look at the folder; what undo takes back is the net change of a scope; what a person made in between stays
+//! the person's, also where a return took it and another brought it again.
 
 use domain::call::Effect;
 use domain::digest::Digest;
-use domain::event::{Changed, Doubt, Fact, Origin, RestoreOf, RestoreScope, RevisionRestoring};
+use domain::event::{Changed, Doubt, Fact, Origin, RestoreOf, RestoreScope, RevisionRestoring, Uncovered};
 use domain::ids::{CallId, MessageId, RevisionId, SessionId, TurnId};
 use std::collections::{BTreeMap, BTreeSet};
 use store::{BlobError, ReadError, Reader};
@@ -59,6 +60,7 @@ struct LedgerEntry {
     by: By,
     effects: Vec<Effect>,
     doubt: Option<Doubt>,
+    uncovered: Option<Uncovered>,
 }
 
 #[derive(Debug, Clone)]
@@ -122,10 +124,11 @@ impl Ledger {
     }
 
     fn put(&mut self, by: By, changed: &Changed, reader: &Reader) -> Result<(), LedgerError> {
-        if !changed.is_empty() || changed.doubt.is_some() {
+        if !changed.is_empty() || changed.doubt.is_some() || changed.uncovered.is_some() {
             let (effects, all) = effects(changed, reader)?;
             let doubt = if all { changed.doubt } else { Some(Doubt::Untold) };
-            self.entries.push(LedgerEntry { by, effects, doubt });
+            let uncovered = changed.uncovered.clone();
+            self.entries.push(LedgerEntry { by, effects, doubt, uncovered });
         }
         Ok(())
     }
@@ -134,40 +137,64 @@ impl Ledger {
     #[must_use]
     pub fn net(&self, scope: &RestoreScope) -> Vec<Effect> {
         let named = |path: &str| scope.paths.is_empty() || scope.paths.iter().any(|one| one == path);
-        let all: Vec<Effect> =
-            self.entries_of(&scope.of).flat_map(|entry| entry.effects.iter().cloned()).collect();
-        let mut net = compose(&all);
-        net.retain(|effect| named(&effect.path));
-        net
+        let entries: Vec<(usize, &LedgerEntry)> = self.entries_of(&scope.of).collect();
+        let settled = brought_again(&entries);
+        let mut live: BTreeMap<&str, Vec<(usize, &Effect)>> = BTreeMap::new();
+        for (at, entry) in &entries {
+            for effect in entry.effects.iter().filter(|effect| named(&effect.path)) {
+                let path = effect.path.as_str();
+                let live = live.entry(path).or_default();
+                match &entry.by {
+                    _ if settled.contains(&(*at, path)) => {}
+                    // All of this session's was taken back: what stands there now, a person's part perhaps, isn't its own.
+                    By::Restore { scope, .. }
+                        if !live.is_empty() && live.iter().all(|(at, _)| self.takes(&scope.of, *at)) =>
+                    {
+                        live.clear();
+                    }
+                    By::Call { .. } | By::Restore { .. } => live.push((*at, effect)),
+                }
+            }
+        }
+        let live: Vec<Effect> = live.into_values().flatten().map(|(_, effect)| effect.clone()).collect();
+        compose(&live)
+    }
+
+    /// Does taking this back take back what the entry changed?
+    fn takes(&self, of: &RestoreOf, at: usize) -> bool {
+        let entry = self.entries.get(at);
+        match of {
+            RestoreOf::Session => true,
+            RestoreOf::Since { turn } => self.first_of(turn) <= at,
+            RestoreOf::Turn { .. } | RestoreOf::Call { .. } => entry.is_some_and(|entry| entry.is_of(of)),
+            RestoreOf::Part { .. } | RestoreOf::Restore { .. } => false,
+        }
     }
 
     /// What isn't known about the changes of a scope.
     #[must_use]
     pub fn doubt(&self, of: &RestoreOf) -> Option<Doubt> {
-        self.entries_of(of).filter_map(|entry| entry.doubt).next_back()
+        self.entries_of(of).filter_map(|(_, entry)| entry.doubt).next_back()
     }
 
-    fn entries_of(&self, of: &RestoreOf) -> impl DoubleEndedIterator<Item = &LedgerEntry> {
+    /// What a scope changed that undo doesn't cover: each path once, in order.
+    #[must_use]
+    pub fn uncovered(&self, of: &RestoreOf) -> Option<Uncovered> {
+        let all: Vec<&Uncovered> =
+            self.entries_of(of).filter_map(|(_, entry)| entry.uncovered.as_ref()).collect();
+        let paths: BTreeSet<&String> = all.iter().flat_map(|one| &one.paths).collect();
+        let unnamed: u64 = all.iter().map(|one| one.count.saturating_sub(one.paths.len() as u64)).sum();
+        let count = paths.len() as u64 + unnamed;
+        (count > 0).then(|| Uncovered { paths: paths.into_iter().cloned().collect(), count })
+    }
+
+    /// What a scope names, with its place in the record.
+    fn entries_of(&self, of: &RestoreOf) -> impl DoubleEndedIterator<Item = (usize, &LedgerEntry)> {
         let first = match of {
             RestoreOf::Since { turn } => self.first_of(turn),
             _ => 0,
         };
-        self.entries.iter().skip(first).filter(move |entry| match (of, &entry.by) {
-            (RestoreOf::Session | RestoreOf::Since { .. } | RestoreOf::Part { turn: None, .. }, _) => true,
-            (
-                RestoreOf::Turn { turn: of } | RestoreOf::Part { turn: Some(of), .. },
-                By::Call { turn, .. },
-            ) => turn.as_ref() == Some(of),
-            (RestoreOf::Call { call: of }, By::Call { call, .. }) => call == of,
-            (RestoreOf::Restore { revision: of }, By::Restore { revision, .. }) => revision == of,
-            (
-                RestoreOf::Turn { .. }
-                | RestoreOf::Part { .. }
-                | RestoreOf::Call { .. }
-                | RestoreOf::Restore { .. },
-                _,
-            ) => false,
-        })
+        self.entries.iter().enumerate().skip(first).filter(move |(_, entry)| entry.is_of(of))
     }
 
     /// Paths of a turn that were taken back and not brought again.
@@ -260,11 +287,58 @@ impl Ledger {
 }
 
 impl LedgerEntry {
+    /// Does a scope name it? One that begins at a turn names all: where it begins is for the ledger to find.
+    fn is_of(&self, of: &RestoreOf) -> bool {
+        match (of, &self.by) {
+            (RestoreOf::Session | RestoreOf::Since { .. } | RestoreOf::Part { turn: None, .. }, _) => true,
+            (
+                RestoreOf::Turn { turn: of } | RestoreOf::Part { turn: Some(of), .. },
+                By::Call { turn, .. },
+            ) => turn.as_ref() == Some(of),
+            (RestoreOf::Call { call: of }, By::Call { call, .. }) => call == of,
+            (RestoreOf::Restore { revision: of }, By::Restore { revision, .. }) => revision == of,
+            (
+                RestoreOf::Turn { .. }
+                | RestoreOf::Part { .. }
+                | RestoreOf::Call { .. }
+                | RestoreOf::Restore { .. },
+                _,
+            ) => false,
+        }
+    }
+
     /// Did it take one part of a turn's change back?
     fn takes_part_of(&self, turn: &TurnId) -> bool {
         let By::Restore { scope, .. } = &self.by else { return false };
         matches!(&scope.of, RestoreOf::Part { turn: Some(of), .. } if of == turn)
     }
+}
+
+/// Paths that a return changed and a later one brought back to what stood there: with both of them it is as if neither
+/// had been. The newest first, so that a return that was itself taken back settles nothing.
+fn brought_again<'a>(entries: &[(usize, &'a LedgerEntry)]) -> BTreeSet<(usize, &'a str)> {
+    let mut settled = BTreeSet::new();
+    for (at, later) in entries.iter().rev() {
+        let By::Restore { scope: RestoreScope { of: RestoreOf::Restore { revision: of }, .. }, .. } =
+            &later.by
+        else {
+            continue;
+        };
+        let earlier = entries
+            .iter()
+            .find(|(_, entry)| matches!(&entry.by, By::Restore { revision, .. } if revision == of));
+        let Some((before, earlier)) = earlier else { continue };
+        for effect in &later.effects {
+            if settled.contains(&(*at, effect.path.as_str())) {
+                continue;
+            }
+            let back = |was: &&Effect| was.path == effect.path && was.before == effect.after;
+            if let Some(was) = earlier.effects.iter().find(back) {
+                settled.extend([(*at, effect.path.as_str()), (*before, was.path.as_str())]);
+            }
+        }
+    }
+    settled
 }
 
 /// All effects of a change: from the event, or from the blob where they were too many. Where that blob was taken out, those

@@ -5,6 +5,7 @@
 // when the person named it.
 import { ask, failureOf, tell, type Backend, type Failure } from '../protocol/backend';
 import type { KeptFile } from '../protocol/generated/KeptFile';
+import type { NotCovered } from '../protocol/generated/NotCovered';
 import type { UndoneFile } from '../protocol/generated/UndoneFile';
 import type { UndoOf } from '../protocol/generated/UndoOf';
 import type { UndoView } from '../protocol/generated/UndoView';
@@ -30,6 +31,8 @@ export interface Plan {
   kept: readonly KeptFile[];
   /** Code of what isn't known about the changes. */
   doubt: string | null;
+  /** What was changed besides and stays, since undo doesn't cover it. */
+  notCovered: NotCovered | null;
 }
 
 export type News =
@@ -189,7 +192,8 @@ export class Undoing {
     // Lists are cut where they are long; what is counted then are all that aren't left alone.
     const listed = preview.files.length < LISTED ? preview.files.length : preview.count - preview.kept.length;
     const count = listed + own.length;
-    return { of, paths, count, files: preview.files, apart: own, kept, doubt: preview.doubt };
+    const { files, doubt, not_covered: notCovered } = preview;
+    return { of, paths, count, files, apart: own, kept, doubt, notCovered };
   }
 
   async #isApart(of: UndoOf, path: string): Promise<boolean> {

@@ -59,6 +59,8 @@ export const changes = {
     mixed:
       'Daybook was closed while something ran. Some of these changes may be yours or another program’s: look at them before you undo.',
   },
+  /** What else a turn changed, which stays as it is. */
+  notCovered: (paths: string) => `Also changed, and not covered by undo: ${paths}`,
   tooMany: (n: number) => `Show ${n} more lines`,
   addedLine: 'added',
   removedLine: 'removed',
@@ -136,6 +138,8 @@ export const undo = {
     unreadable: 'it can’t be read',
     holds_key: 'it holds one of your keys, which are never copied',
     special: 'it isn’t an ordinary file',
+    not_kept: 'no copy was kept of what stood there',
+    name_erased: 'words of its name were erased',
     own: 'it belongs to Daybook itself',
     failed: 'it couldn’t be written',
     other: (code: string) => `left alone (${code})`,

@@ -4,6 +4,7 @@
 import type { ShownState } from '../state/calls';
 import type { ApprovalState } from '../protocol/generated/ApprovalState';
 import type { Halt } from '../protocol/generated/Halt';
+import type { NotCovered } from '../protocol/generated/NotCovered';
 import { Failure } from '../protocol/backend';
 import { oneLine, visible } from '../shared/visible';
 import type { Facts, Texts } from './en';
@@ -285,6 +286,13 @@ export function doubtWords(doubt: string, t: Texts): string {
   return doubt === 'untold' ? t.changes.doubts.untold : t.changes.doubts.mixed;
 }
 
+/** What else was changed, which undo doesn't cover. */
+export function notCoveredWords({ paths, count }: NotCovered, t: Texts): string {
+  const named = paths.slice(0, 5).map((path) => oneLine(path, 80));
+  const some = t.list.some(named.join(t.list.comma), count - named.length, count);
+  return t.changes.notCovered(count > named.length ? some : names(named, named.length, t));
+}
+
 /** Can what a request does be taken back? What isn't known to be can't. */
 export function undoWords(undo: string, t: Texts): string {
   return t.approval.undos[undo === 'yes' || undo === 'partly' ? undo : 'no'];
@@ -323,6 +331,8 @@ export function keptWords(why: string, t: Texts): string {
     case 'unreadable':
     case 'holds_key':
     case 'special':
+    case 'not_kept':
+    case 'name_erased':
     case 'own':
     case 'failed':
       return t.undo.why[why];

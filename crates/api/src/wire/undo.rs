@@ -49,9 +49,23 @@ pub struct TurnChanges {
     pub undone: bool,
     /// What isn't known about them: `untold` (there may be more) or `mixed` (some may be somebody else's).
     pub doubt: Option<String>,
+    /// What else it changed, which undo doesn't cover.
+    #[serde(default)]
+    pub not_covered: Option<NotCovered>,
     /// Since when they can't be undone any more, UTC ms, because contents from before were let go; null where they can.
     #[ts(type = "number | null")]
     pub thinned: Option<u64>,
+}
+
+/// What changed and isn't covered by undo. A folder stands for everything in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct NotCovered {
+    /// The first of the paths.
+    pub paths: Vec<String>,
+    /// How many there are.
+    #[ts(type = "number")]
+    pub count: u64,
 }
 
 /// Whose changes are taken back.
@@ -156,6 +170,9 @@ pub struct UndoPreview {
     pub count: u64,
     /// What isn't known about them, as in [`TurnChanges`].
     pub doubt: Option<String>,
+    /// What was changed besides, which undo doesn't cover.
+    #[serde(default)]
+    pub not_covered: Option<NotCovered>,
 }
 
 /// The three sides of a file that was changed by both.

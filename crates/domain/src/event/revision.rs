@@ -21,6 +21,18 @@ pub struct Changed {
     /// What isn't known about them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<Doubt>,
+    /// Paths that were changed, made or removed besides, and that undo doesn't cover.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncovered: Option<Uncovered>,
+}
+
+/// Paths that undo doesn't cover. A folder stands for everything in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uncovered {
+    /// The first of them.
+    pub paths: Vec<String>,
+    /// All of them.
+    pub count: u64,
 }
 
 /// What isn't known about a list of changes.

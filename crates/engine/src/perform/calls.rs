@@ -36,10 +36,14 @@ pub(crate) async fn judge(
     state: Arc<State>,
     step: StepId,
     calls: Vec<CallId>,
+    cancel: CancellationToken,
 ) -> Done {
     let op = Op::Judge { step: step.clone(), calls: calls.clone() };
     let lease = shared.folders.hold_now(&real_root(&state), &session);
-    let (judged, cleared) = look(&shared, &session, &state, &calls, lease).await;
+    let (judged, cleared) = look(&shared, &session, &state, &calls, lease, &cancel).await;
+    if cancel.is_cancelled() {
+        return Done::with(op, None);
+    }
     Done { op, input: Some(Input::Judged { step, calls: judged }), cleared, slot: None }
 }
 
@@ -61,7 +65,10 @@ pub(crate) async fn begin(
             return Done::with(op, None);
         }
     }
-    let (judged, cleared) = look(&shared, &session, &state, &[call], lease).await;
+    let (judged, cleared) = look(&shared, &session, &state, &[call], lease, &cancel).await;
+    if cancel.is_cancelled() {
+        return Done::with(op, None);
+    }
     Done { op, input: Some(Input::Judged { step, calls: judged }), cleared, slot: None }
 }
 
@@ -87,16 +94,17 @@ async fn look(
     state: &Arc<State>,
     calls: &[CallId],
     lease: Option<Lease>,
+    cancel: &CancellationToken,
 ) -> Looked {
     let (shared, session, state) = (Arc::clone(shared), session.clone(), Arc::clone(state));
-    let asked = calls.to_vec();
+    let (asked, cancel) = (calls.to_vec(), cancel.clone());
     let looking = move || {
         let mut cleared = Vec::new();
         let mut judged = Vec::new();
         for id in asked {
             let result = match state.call(&id) {
                 Some(call) => {
-                    one(&shared, &session, &state, call, lease.as_ref()).map(|(judgement, ready)| {
+                    one(&shared, &session, &state, call, lease.as_ref(), &cancel).map(|(judgement, ready)| {
                         cleared.extend(ready.map(|ready| (id.clone(), ready)));
                         judgement
                     })
@@ -121,6 +129,7 @@ fn one(
     state: &State,
     call: &Call,
     lease: Option<&Lease>,
+    cancel: &CancellationToken,
 ) -> Result<(crate::decide::Judgement, Option<Ready>), ToolError> {
     let Some(good) = &call.good else { return Err(internal("the call was never checked")) };
     let checked = shared.tools.check(&call.name, &good.arguments)?;
@@ -128,7 +137,7 @@ fn one(
     let (ctx, mode) = (&standing.ctx, standing.mode);
     let mut surveyed = checked.survey(ctx)?;
     let tree = match trees::wide(&surveyed.facts, mode) {
-        true => trees::cover(shared, &ctx.place, &mut surveyed.facts, &ctx.cancel),
+        true => trees::cover(shared, &ctx.place, &mut surveyed.facts, cancel),
         false => None,
     };
     let verdict = standing.judge(&mut surveyed.facts);
@@ -266,17 +275,17 @@ pub(crate) fn bounded_changes(mut effects: Vec<Effect>, sink: &dyn BlobSink) -> 
         })
         .count();
     if fit == effects.len() {
-        return Changed { effects, all: None, doubt: None };
+        return Changed { effects, ..Changed::default() };
     }
     let list =
         serde_json::to_vec(&effects).map_err(io::Error::other).and_then(|all| sink.attach(&mut &all[..]));
     let count = effects.len() as u64;
     effects.truncate(fit);
     match list {
-        Ok(list) => Changed { effects, all: Some(EffectList { list, count }), doubt: None },
+        Ok(list) => Changed { effects, all: Some(EffectList { list, count }), ..Changed::default() },
         Err(error) => {
             tracing::error!(%error, "the whole list of changes couldn't be kept");
-            Changed { effects, all: None, doubt: Some(Doubt::Untold) }
+            Changed { effects, ..Changed::default() }.doubted(Doubt::Untold)
         }
     }
 }

@@ -11,20 +11,26 @@ use crate::perform::calls::{bounded_changes, told};
 use crate::shared::Shared;
 use domain::call::{Act, Effect, Facts, Mode, Recovery, Semantics, Undo};
 use domain::digest::Digest;
-use domain::event::Doubt;
+use domain::event::{Doubt, Uncovered};
 use domain::ids::CallId;
 use domain::state::{CallPhase, State};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tools::clear::NAMES_UNSEEN;
 use tools::policy::only_looks;
-use tools::revision::{Bounds, changes};
+use tools::revision::{Bounds, Changes, LeftOuts, changes};
 use tools::{Ctx, Place, Settled};
 
 /// Uncovered paths that a request names.
 const NAMED: usize = 5;
+/// Uncovered paths that an event names.
+const UNCOVERED: usize = 50;
+
+/// How long an app that closes waits for what a command did.
+const CLOSING_WAITS: Duration = Duration::from_secs(1);
 
 /// Does it change more than its own effects can say?
 pub(crate) fn wide(facts: &Facts, mode: Mode) -> bool {
@@ -43,7 +49,7 @@ pub(crate) fn cover(
     cancel: &CancellationToken,
 ) -> Option<Digest> {
     let blobs = blobs(shared);
-    match shared.folders.revision(place, &blobs, &shared.ports.private, cancel) {
+    match shared.folders.revision(place, &blobs, &shared.ports.private, None, cancel) {
         Ok(taken) => {
             let left_out = taken.left_out;
             // What is sent can't be taken back, nor what the model was shown.
@@ -79,14 +85,16 @@ pub(crate) async fn held(shared: &Arc<Shared>, before: Option<Digest>, ready: Re
     let Ready { cleared, lease } = ready;
     let within = (cleared.facts().act == Act::Delete).then(|| cleared.facts().can_touch.clone());
     let mut done = tools::run(cleared, &ctx).await;
-    let mut untold = false;
+    let (mut untold, mut uncovered) = (false, None);
     if let Some(before) = before {
-        match differs(shared, &ctx.place, before).await {
+        match differs(shared, &ctx.place, before, &ctx.cancel).await {
             Some(mut differs) => {
                 // Beside the deletion of a folder other calls of the answer may write elsewhere.
-                let own = |effect: &Effect| within.as_ref().is_none_or(|within| is_in(&effect.path, within));
-                differs.retain(own);
-                done.effects = joined(differs, done.effects);
+                let own = |path: &str| within.as_ref().is_none_or(|within| is_in(path, within));
+                differs.effects.retain(|effect| own(&effect.path));
+                uncovered = named(differs.uncovered, own);
+                untold = differs.more > 0;
+                done.effects = joined(differs.effects, done.effects);
             }
             None => untold = true,
         }
@@ -96,7 +104,32 @@ pub(crate) async fn held(shared: &Arc<Shared>, before: Option<Digest>, ready: Re
     if untold {
         finished.changed.doubt = Some(Doubt::Untold);
     }
+    if let Some(uncovered) = uncovered {
+        finished.text.push_str(&not_covered(&uncovered));
+        finished.changed.uncovered = Some(uncovered);
+    }
     finished
+}
+
+/// What undo doesn't cover of a call's changes, as events have it.
+fn named(found: LeftOuts, own: impl Fn(&str) -> bool) -> Option<Uncovered> {
+    let all = found.paths.len();
+    let mut paths: Vec<String> =
+        found.paths.into_iter().map(|one| one.path).filter(|path| own(path)).collect();
+    let count = found.count - (all - paths.len()) as u64;
+    paths.truncate(UNCOVERED);
+    (count > 0 && !paths.is_empty()).then_some(Uncovered { paths, count })
+}
+
+/// The same for whoever reads the result.
+fn not_covered(uncovered: &Uncovered) -> String {
+    let mut paths: Vec<String> =
+        uncovered.paths.iter().take(NAMED).map(|path| tools::path::shown(path)).collect();
+    let more = uncovered.count.saturating_sub(paths.len() as u64);
+    if more > 0 {
+        paths.push(format!("and {more} more"));
+    }
+    format!("\n[Changed, and not covered by undo: {}]", paths.join(", "))
 }
 
 fn is_in(path: &str, within: &[String]) -> bool {
@@ -114,25 +147,48 @@ fn joined(mut told: Vec<Effect>, own: Vec<Effect>) -> Vec<Effect> {
     told
 }
 
-async fn differs(shared: &Arc<Shared>, place: &Arc<Place>, before: Digest) -> Option<Vec<Effect>> {
-    let (shared, place) = (Arc::clone(shared), Arc::clone(place));
-    tokio::task::spawn_blocking(move || since(&shared, &place, &before)).await.ok().flatten()
+async fn differs(
+    shared: &Arc<Shared>,
+    place: &Arc<Place>,
+    before: Digest,
+    stopped: &CancellationToken,
+) -> Option<Changes> {
+    let cancel = CancellationToken::new();
+    let mut looking = {
+        let (shared, place, cancel) = (Arc::clone(shared), Arc::clone(place), cancel.clone());
+        tokio::task::spawn_blocking(move || since(&shared, &place, &before, &cancel))
+    };
+    tokio::select! {
+        found = &mut looking => return found.ok().flatten(),
+        () = out_of_time(shared, stopped) => cancel.cancel(),
+    }
+    looking.await.ok().flatten()
+}
+
+/// Whoever stops a command waits until it is known what it did; an app that closes doesn't wait long.
+async fn out_of_time(shared: &Shared, stopped: &CancellationToken) {
+    stopped.cancelled().await;
+    loop {
+        tokio::time::sleep(CLOSING_WAITS).await;
+        if shared.closing() {
+            return;
+        }
+    }
 }
 
 /// What is different in the folder since a tree was taken; `None` where that can't be told.
-fn since(shared: &Shared, place: &Place, before: &Digest) -> Option<Vec<Effect>> {
+fn since(shared: &Shared, place: &Place, before: &Digest, cancel: &CancellationToken) -> Option<Changes> {
     let blobs = blobs(shared);
-    let never = CancellationToken::new();
     let told = shared
         .folders
-        .revision(place, &blobs, &shared.ports.private, &never)
+        .revision(place, &blobs, &shared.ports.private, Some(before), cancel)
         .map_err(|error| error.to_string())
         .and_then(|now| {
             changes(&blobs, before, &now.tree, &Bounds::default(), &shared.tool_limits)
                 .map_err(|error| error.to_string())
         });
     match told {
-        Ok(changes) => Some(changes.effects),
+        Ok(changes) => Some(changes),
         Err(error) => {
             tracing::warn!(%error, "what a call changed can't be told");
             None
@@ -155,12 +211,13 @@ pub(crate) async fn look(shared: &Arc<Shared>, state: &Arc<State>) -> BTreeMap<C
             };
             let look = match (recovery, tree) {
                 (_, Some(tree)) => {
-                    let mut differs = since(&shared, &place, tree)?;
-                    if let Some(decided) = call.decision.as_ref().filter(|decided| decided.act == Act::Delete)
-                    {
-                        differs.retain(|effect| is_in(&effect.path, &decided.touches));
-                    }
-                    Look::Differs(bounded_changes(differs, &blobs(&shared)))
+                    let mut differs = since(&shared, &place, tree, &CancellationToken::new())?;
+                    let decided = call.decision.as_ref().filter(|decided| decided.act == Act::Delete);
+                    let own = |path: &str| decided.is_none_or(|decided| is_in(path, &decided.touches));
+                    differs.effects.retain(|effect| own(&effect.path));
+                    let mut changed = bounded_changes(differs.effects, &blobs(&shared));
+                    changed.uncovered = named(differs.uncovered, own);
+                    Look::Differs(changed)
                 }
                 (Recovery::Reconcile { operation }, None) => asked(&shared, &place, operation)?,
                 (Recovery::Manual | Recovery::Idempotent { .. }, None) => return None,

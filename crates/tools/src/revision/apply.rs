@@ -9,7 +9,7 @@ use super::handle::{is_absent, open_folder, walk_to};
 use super::links::apart;
 use super::look::{Now, is_still, look};
 use super::name::{ROOT, depth, join, last, parent, parts, to_os};
-use super::plan::{Hindrance, State, Step, is_half_way, judge, names, os_last};
+use super::plan::{Hindrance, State, Step, is_half_way, judge, names, os_last, standing};
 use super::put::{self, Stop};
 use super::restore::{Kept, RestoreError};
 use super::stat::mode;
@@ -166,7 +166,8 @@ impl<'a> Apply<'a> {
                 let os = os_last(path);
                 self.in_folder(path, |dir| put::make_folder(dir, &os, *mode))?;
             }
-            None | Some(Entry::Folder { .. }) => {}
+            // What wasn't kept is never planned for.
+            None | Some(Entry::Folder { .. } | Entry::Uncovered { .. }) => {}
             Some(Entry::Link { target }) => {
                 let target = to_os(target);
                 self.in_folder(path, |dir| put::put_link(dir, last(path), &target))?;
@@ -240,7 +241,7 @@ impl<'a> Apply<'a> {
         }
         let now = look(&dir, last(path), self.blobs)?;
         self.blobs.settle()?;
-        let seen = Effect { after: step.now.entry().cloned(), ..step.effect.clone() };
+        let seen = Effect { after: standing(&step.now, &step.effect), ..step.effect.clone() };
         let ours = is_half_way(now.entry(), seen.before.as_ref(), seen.after.as_ref());
         match judge(&seen, &now, ours) {
             State::Ready | State::Done => Ok(None),
@@ -324,7 +325,9 @@ impl<'a> Apply<'a> {
 fn has_to_go(step: &Step) -> bool {
     let is_folder = |entry: Option<&Entry>| matches!(entry, Some(Entry::Folder { .. }));
     let (now, goal) = (step.now.entry(), step.effect.before.as_ref());
-    now.is_some() && (goal.is_none() || is_folder(now) != is_folder(goal))
+    let differs = now.is_some() && (goal.is_none() || is_folder(now) != is_folder(goal));
+    // A pipe, which is only here where it was expected.
+    differs || step.now == Now::Special
 }
 
 fn done(step: &Step) -> Effect {

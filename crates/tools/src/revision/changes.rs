@@ -1,12 +1,13 @@
 //! What differs between two revisions.
 //!
-//! Only trees that differ are read, so the work is that of the change, not of the folder. Invariant: a path that one of
-//! the revisions doesn't cover is never called created or deleted; it is listed as uncovered.
+//! Only trees that differ are read, so the work is that of the change, not of the folder. Invariants: what the earlier
+//! revision covers is an effect whatever became of it, also where the later one doesn't cover it any more; what the
+//! earlier one doesn't cover is never called created or deleted; it is listed as uncovered.
 
 use super::bounds::Bounds;
 use super::name::join;
 use super::take::{LeftOut, LeftOuts};
-use super::tree::{NoTree, Node, Tree};
+use super::tree::{NoTree, Node, Tree, Why};
 use crate::blob::BlobSink;
 use crate::diff::line_count;
 use crate::limits::Limits;
@@ -26,7 +27,8 @@ pub struct Changes {
     pub effects: Vec<Effect>,
     /// Changed paths beyond the bound, which aren't listed. Unless this is 0, the effects aren't the whole change.
     pub more: u64,
-    /// Paths that one revision covers and the other doesn't: what became of them isn't known.
+    /// Paths that one revision doesn't cover, or neither, and that were changed or are gone: undo can't bring back what the
+    /// earlier one didn't cover, and doesn't take away what the later one doesn't.
     pub uncovered: LeftOuts,
 }
 
@@ -62,12 +64,16 @@ pub fn changes(
     limits: &Limits,
 ) -> Result<Changes, ReadError> {
     let mut found = Changes::default();
-    let mut todo = vec![(String::new(), Some(*before), Some(*after))];
+    let mut todo = vec![(String::new(), Some(*before), Inside::Tree(Some(*after)))];
     while let Some((folder, old, new)) = todo.pop() {
-        if old == new {
+        if new == Inside::Tree(old) {
             continue;
         }
-        let (old, new) = (read(blobs, old)?, read(blobs, new)?);
+        let old = read(blobs, old)?;
+        let new = match &new {
+            Inside::Tree(new) => read(blobs, *new)?,
+            Inside::Unknown(why) => unknown(&old, *why),
+        };
         for (name, old, new) in pairs(&old, &new) {
             let path = if folder.is_empty() { name.to_owned() } else { join(&folder, name) };
             if let Some(next) = found.note(path, old, new, bounds) {
@@ -81,8 +87,23 @@ pub fn changes(
     Ok(found)
 }
 
-/// A folder to compare: its path and its two trees.
-type Next = (String, Option<Digest>, Option<Digest>);
+/// A folder to compare: its path, its tree and what is in it now.
+type Next = (String, Option<Digest>, Inside);
+
+/// What the later revision says of what is inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Tree(Option<Digest>),
+    /// The folder isn't covered any more.
+    Unknown(Why),
+}
+
+/// Everything that was in a folder, as it stands in one that isn't covered any more.
+fn unknown(old: &Tree, why: Why) -> Tree {
+    let covered = old.entries.iter().filter(|(_, node)| !matches!(node, Node::LeftOut { .. }));
+    let entries = covered.map(|(name, _)| (name.clone(), Node::LeftOut { why, stamp: None }));
+    Tree { entries: entries.collect() }
+}
 
 impl Changes {
     /// Notes what became of one path; gives the trees to compare when there are any inside.
@@ -93,23 +114,30 @@ impl Changes {
         new: Option<&Node>,
         bounds: &Bounds,
     ) -> Option<Next> {
-        let why = |node: Option<&Node>| match node {
-            Some(Node::LeftOut { why }) => Some(*why),
-            _ => None,
-        };
-        let (left, right) = (why(old), why(new));
-        if let Some(why) = left.or(right) {
-            // What is out of both revisions is nothing new.
-            if left.is_none() || right.is_none() {
-                self.uncovered.count += 1;
-                if self.uncovered.paths.len() < bounds.listed {
-                    self.uncovered.paths.push(LeftOut { path, why, bytes: None });
+        match (old, new) {
+            (Some(Node::LeftOut { why, stamp }), new) => {
+                let same = matches!(new, Some(Node::LeftOut { stamp: now, .. })
+                    if stamp.is_none() || now.is_none() || stamp == now);
+                if !same {
+                    self.uncovered(path, *why, bounds);
                 }
+                return None;
             }
-            return None;
+            (None, Some(Node::LeftOut { why, .. })) => {
+                self.uncovered(path, *why, bounds);
+                return None;
+            }
+            (None | Some(_), _) => {}
         }
-        let (before, after) = (old.and_then(Node::entry), new.and_then(Node::entry));
-        let next = (tree(old).is_some() || tree(new).is_some()).then(|| (path.clone(), tree(old), tree(new)));
+        let inside = match new {
+            // A pipe that stands where a folder stood: what was in it is gone.
+            Some(Node::LeftOut { why: Why::Special, .. }) => Inside::Tree(None),
+            Some(Node::LeftOut { why, .. }) => Inside::Unknown(*why),
+            new => Inside::Tree(tree(new)),
+        };
+        let has_inside = tree(old).is_some() || matches!(inside, Inside::Tree(Some(_)));
+        let next = has_inside.then(|| (path.clone(), tree(old), inside));
+        let (before, after) = (old.map(Node::entry), new.map(Node::entry));
         if before != after {
             match self.effects.len() < bounds.changes {
                 true => self.effects.push(Effect { path, before, after, lines: None, kept_in: None }),
@@ -117,6 +145,13 @@ impl Changes {
             }
         }
         next
+    }
+
+    fn uncovered(&mut self, path: String, why: Why, bounds: &Bounds) {
+        self.uncovered.count += 1;
+        if self.uncovered.paths.len() < bounds.listed {
+            self.uncovered.paths.push(LeftOut { path, why, bytes: None });
+        }
     }
 }
 

@@ -35,7 +35,7 @@ type Place = (usize, usize);
 #[derive(Debug, Clone)]
 pub(super) enum Read1 {
     Kept { stat: Stat, mode: Option<u32>, content: Digest, new: bool },
-    LeftOut { why: Why, bytes: Option<u64> },
+    LeftOut { why: Why },
     Gone,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn read_all<'a>(
             };
             let read = match cancel.is_cancelled() {
                 true => Err(Failed::Cancelled),
-                false => read_batch(root, batch, &paths, limit, blobs),
+                false => read_batch(root, batch, &paths, limit, blobs, cancel),
             };
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             match (read, &mut *done) {
@@ -93,6 +93,7 @@ fn read_batch<'a>(
     paths: &impl Fn(&'a Wanted) -> (&'a str, &'a str),
     limit: u64,
     blobs: &dyn BlobSink,
+    cancel: &CancellationToken,
 ) -> Result<Vec<(Place, Read1)>, Failed> {
     let mut open: Option<(usize, io::Result<Dir>)> = None;
     let mut out = Vec::with_capacity(batch.len());
@@ -102,7 +103,7 @@ fn read_batch<'a>(
             open = Some((wanted.folder, walk_to(root, folder)));
         }
         let read = match &open {
-            Some((_, Ok(dir))) => read(dir, name, limit, blobs)?,
+            Some((_, Ok(dir))) => read(dir, name, limit, blobs, cancel)?,
             _ => Read1::Gone,
         };
         out.push(((wanted.folder, wanted.item), read));
@@ -110,9 +111,15 @@ fn read_batch<'a>(
     Ok(out)
 }
 
-/// Reads and stages one file.
-pub(super) fn read(dir: &Dir, name: &str, limit: u64, blobs: &dyn BlobSink) -> Result<Read1, Failed> {
-    let left_out = |why| Ok(Read1::LeftOut { why, bytes: None });
+/// Reads and stages one file. It stops in the middle of a large one when it is told to.
+pub(super) fn read(
+    dir: &Dir,
+    name: &str,
+    limit: u64,
+    blobs: &dyn BlobSink,
+    cancel: &CancellationToken,
+) -> Result<Read1, Failed> {
+    let left_out = |why| Ok(Read1::LeftOut { why });
     for _ in 0..TRIES {
         let file = match open_file(dir, &to_os(name)) {
             Ok(file) => file,
@@ -129,11 +136,12 @@ pub(super) fn read(dir: &Dir, name: &str, limit: u64, blobs: &dyn BlobSink) -> R
         }
         let stat = Stat::of(&meta);
         if stat.bytes > limit {
-            return Ok(Read1::LeftOut { why: Why::TooLarge, bytes: Some(stat.bytes) });
+            return left_out(Why::TooLarge);
         }
-        let mut from = Source { file: (&file).take(stat.bytes + 1), broken: false };
+        let mut from = Source { file: (&file).take(stat.bytes + 1), broken: false, cancel };
         let staged = match blobs.stage(&mut from) {
             Ok(staged) => staged,
+            Err(_) if cancel.is_cancelled() => return Err(Failed::Cancelled),
             Err(error) if holds_secret(&error) => return left_out(Why::Secret),
             Err(_) if from.broken => return left_out(Why::Unreadable),
             Err(error) => return Err(Failed::Blobs(error)),
@@ -154,10 +162,14 @@ fn is_still(file: &File, stat: &Stat, staged: &Staged) -> bool {
 struct Source<'a> {
     file: io::Take<&'a File>,
     broken: bool,
+    cancel: &'a CancellationToken,
 }
 
 impl Read for Source<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.cancel.is_cancelled() {
+            return Err(io::Error::other("told to stop"));
+        }
         let read = self.file.read(into);
         self.broken |= read.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
         read

@@ -6,7 +6,7 @@
 //! revision it is from.
 
 use super::known::{Known, What};
-use super::stat::Stat;
+use super::stat::{Stamp, Stat};
 use super::tree::{NO_MODE, Why};
 use crate::blob::BlobSink;
 use crate::place::Place;
@@ -16,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const MAGIC: &[u8] = b"daybook index 2\n";
+const MAGIC: &[u8] = b"daybook index 3\n";
 
 /// What is known from the last revision.
 #[derive(Debug)]
@@ -53,6 +53,12 @@ impl Index {
         let temporary = self.file.with_extension(format!("new-{}", std::process::id()));
         std::fs::write(&temporary, write(self))?;
         std::fs::rename(&temporary, &self.file)
+    }
+
+    /// The revision it is from.
+    #[must_use]
+    pub fn last(&self) -> Option<Digest> {
+        self.last
     }
 
     /// What the clock of the file system says: the time of a file that was just written.
@@ -99,7 +105,12 @@ fn write(index: &Index) -> Vec<u8> {
                     out.extend_from_slice(&mode.unwrap_or(NO_MODE).to_be_bytes());
                     out.extend_from_slice(&tree.0);
                 }
-                What::LeftOut { why } => out.extend_from_slice(&[b'x', why.number()]),
+                What::LeftOut { why, stamp: None } => out.extend_from_slice(&[b'x', why.number()]),
+                What::LeftOut { why, stamp: Some(Stamp { bytes, mtime_ns }) } => {
+                    out.extend_from_slice(&[b's', why.number()]);
+                    out.extend_from_slice(&bytes.to_be_bytes());
+                    out.extend_from_slice(&mtime_ns.to_be_bytes());
+                }
             }
         }
     }
@@ -171,7 +182,13 @@ impl<'a> Bytes<'a> {
             }
             [b'x'] => {
                 let [number] = self.take()?;
-                What::LeftOut { why: Why::numbered(number)? }
+                What::LeftOut { why: Why::numbered(number)?, stamp: None }
+            }
+            [b's'] => {
+                let [number] = self.take()?;
+                let bytes = u64::from_be_bytes(self.take()?);
+                let stamp = Stamp { bytes, mtime_ns: i64::from_be_bytes(self.take()?) };
+                What::LeftOut { why: Why::numbered(number)?, stamp: Some(stamp) }
             }
             _ => return None,
         })

@@ -5,7 +5,7 @@
 //! read, so an equal stat means equal content; a folder that held any other file is never taken for unchanged.
 
 use super::scan::{Item, Kind};
-use super::stat::Stat;
+use super::stat::{Stamp, Stat};
 use super::tree::{Node, Why};
 use domain::digest::Digest;
 
@@ -35,6 +35,7 @@ pub(super) enum What {
     },
     LeftOut {
         why: Why,
+        stamp: Option<Stamp>,
     },
 }
 
@@ -48,7 +49,7 @@ impl What {
             },
             Node::Link { target } => Self::Link { target: target.as_str().into() },
             Node::Folder { mode, tree } => Self::Folder { mode: *mode, tree: *tree },
-            Node::LeftOut { why } => Self::LeftOut { why: *why },
+            Node::LeftOut { why, stamp } => Self::LeftOut { why: *why, stamp: *stamp },
         }
     }
 }
@@ -73,7 +74,9 @@ impl Known {
                     true
                 }
                 (Kind::Link { target }, What::Link { target: was }) => **target == **was,
-                (Kind::LeftOut { why, .. }, What::LeftOut { why: was }) => why == was,
+                (Kind::LeftOut { why, stamp }, What::LeftOut { why: was, stamp: had }) => {
+                    *why == *was && *stamp == *had
+                }
                 (Kind::Folder(_), What::Folder { .. }) => true,
                 _ => false,
             };

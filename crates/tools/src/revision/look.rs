@@ -13,6 +13,7 @@ use domain::call::Entry;
 use domain::digest::Digest;
 use sha2::{Digest as _, Sha256};
 use std::io::{self, Read};
+use tokio_util::sync::CancellationToken;
 
 /// What stands there now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,13 +62,13 @@ pub(super) fn look(dir: &Dir, name: &str, blobs: &dyn BlobSink) -> io::Result<No
     if !meta.is_file() {
         return Ok(Now::Special);
     }
-    match read(dir, name, u64::MAX - 1, blobs) {
+    match read(dir, name, u64::MAX - 1, blobs, &CancellationToken::new()) {
         Ok(Read1::Kept { stat, mode, content, .. }) => {
             Ok(Now::Is { entry: Entry::File { content, bytes: stat.bytes, mode }, stat })
         }
         Ok(Read1::Gone) => Ok(Now::Nothing),
-        Ok(Read1::LeftOut { why: Why::Special, .. }) => Ok(Now::Special),
-        Ok(Read1::LeftOut { why: Why::Secret, .. }) => Ok(Now::HoldsKey),
+        Ok(Read1::LeftOut { why: Why::Special }) => Ok(Now::Special),
+        Ok(Read1::LeftOut { why: Why::Secret }) => Ok(Now::HoldsKey),
         Ok(Read1::LeftOut { .. }) | Err(Failed::Cancelled) => Ok(Now::Unreadable),
         Err(Failed::Blobs(error)) => Err(error),
     }
@@ -83,6 +84,7 @@ pub(super) fn is_still(dir: &Dir, name: &str, seen: &Now) -> bool {
         (Now::Is { entry: Entry::Folder { mode: seen }, .. }, Ok(meta)) => {
             meta.is_dir() && mode(&meta) == *seen
         }
+        (Now::Special, Ok(meta)) => !meta.is_file() && !meta.is_dir() && !meta.is_symlink(),
         (Now::Is { entry: Entry::Link { target }, .. }, Ok(meta)) if meta.is_symlink() => {
             let now = dir.read_link_contents(&os).ok().and_then(|target| to_text(target.as_os_str()));
             now.as_ref() == Some(target)

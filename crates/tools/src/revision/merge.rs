@@ -36,7 +36,7 @@ pub fn sides(place: &Place, blobs: &dyn BlobSink, effect: &Effect) -> Result<Sid
     let read = |entry: Option<&Entry>| match entry {
         Some(Entry::File { content, .. }) => content_of(blobs, &effect.path, content).map(Some),
         Some(Entry::Link { target }) => Ok(Some(target.clone().into_bytes())),
-        Some(Entry::Folder { .. }) | None => Ok(None),
+        Some(Entry::Folder { .. } | Entry::Uncovered { .. }) | None => Ok(None),
     };
     let mut sides = Sides {
         before: read(effect.before.as_ref())?,
@@ -56,8 +56,17 @@ pub fn sides(place: &Place, blobs: &dyn BlobSink, effect: &Effect) -> Result<Sid
     Ok(sides)
 }
 
-/// The effect that takes back only our part of a path somebody changed since, where that can be done cleanly: its `after`
-/// is what is there now, its `before` what shall be there. The new content is in the blobs.
+/// What can be taken back of a path that somebody changed since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ours {
+    /// Our part of it: the effect's `after` is what is there now, its `before` what shall be there.
+    Part(Effect),
+    /// Nothing of ours is there any more.
+    Nothing,
+}
+
+/// What can be taken back cleanly of a file somebody changed since: our part of its text, our permissions; `None` is
+/// neither. The new content is in the blobs.
 ///
 /// # Errors
 /// When a content can't be read or kept.
@@ -65,18 +74,43 @@ pub(super) fn merged(
     place: &Place,
     blobs: &dyn BlobSink,
     effect: &Effect,
-) -> Result<Option<Effect>, RestoreError> {
+) -> Result<Option<Ours>, RestoreError> {
     let present = now(place, &effect.path, &Hashing)?.entry().cloned();
-    let Some(Entry::File { mode, .. }) = &present else { return Ok(None) };
-    let Some(content) = sides(place, blobs, effect)?.merged else { return Ok(None) };
-    let bytes = content.len() as u64;
-    let content = match blobs.put(&content) {
-        Ok(content) => content,
-        Err(error) if holds_secret(&error) => return Ok(None),
-        Err(error) => return Err(RestoreError::Blobs(error)),
+    let (Some(Entry::File { mode: was, .. }), Some(Entry::File { mode: set, .. })) =
+        (&effect.before, &effect.after)
+    else {
+        return Ok(None);
     };
-    let before = Some(Entry::File { content, bytes, mode: *mode });
-    Ok(Some(Effect { path: effect.path.clone(), before, after: present, lines: None, kept_in: None }))
+    let Some(Entry::File { content: stands, bytes: size, mode: now }) = &present else { return Ok(None) };
+    let (stands, size) = (*stands, *size);
+    let mode_is_ours = was.is_some() && set.is_some() && was != set;
+    let mode = if mode_is_ours && now == set { *was } else { *now };
+    let only_mode = effect.content_before() == effect.content_after();
+    if only_mode && mode_is_ours && now != set && now != was {
+        return Ok(None);
+    }
+    let (content, bytes) = match only_mode {
+        true => (stands, size),
+        false => {
+            let Some(merged) = sides(place, blobs, effect)?.merged else { return Ok(None) };
+            match blobs.put(&merged) {
+                Ok(content) => (content, merged.len() as u64),
+                Err(error) if holds_secret(&error) => return Ok(None),
+                Err(error) => return Err(RestoreError::Blobs(error)),
+            }
+        }
+    };
+    let before = Some(Entry::File { content, bytes, mode });
+    if before == present {
+        return Ok(Some(Ours::Nothing));
+    }
+    Ok(Some(Ours::Part(Effect {
+        path: effect.path.clone(),
+        before,
+        after: present,
+        lines: None,
+        kept_in: None,
+    })))
 }
 
 fn small_file(entry: Option<&Entry>) -> bool {

@@ -12,6 +12,7 @@ mod changes;
 mod compose;
 mod content;
 mod handle;
+mod held;
 mod index;
 mod known;
 mod links;

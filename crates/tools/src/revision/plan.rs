@@ -10,12 +10,14 @@ use super::look::{Hashing, Now, look};
 use super::name::{ROOT, depth, join, last, parent, parts, to_os, to_text};
 use super::put::{in_place_name, is_half_done};
 use super::restore::RestoreError;
-use super::stat::{Stat, mode};
+use super::stat::{Stamp, Stat, mode};
+use super::tree::Why;
 use crate::blob::BlobSink;
 use crate::path::RelPath;
 use crate::place::Place;
 use cap_std::fs::Dir;
 use domain::call::{Effect, Entry};
+use domain::erasure::MARK;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -87,6 +89,10 @@ pub enum Hindrance {
     HoldsKey,
     /// A pipe, socket or device stands there.
     Special,
+    /// No copy was kept of what stood there, so it can't be brought back.
+    NotKept,
+    /// Words of its name were erased from the record, so nobody knows which file it is.
+    NameErased,
     /// It belongs to Daybook itself.
     Own,
     /// The system refused.
@@ -107,6 +113,8 @@ impl Hindrance {
             Self::Unreadable => "unreadable",
             Self::HoldsKey => "holds_key",
             Self::Special => "special",
+            Self::NotKept => "not_kept",
+            Self::NameErased => "name_erased",
             Self::Own => "own",
             Self::Failed { .. } => "failed",
         }
@@ -182,6 +190,9 @@ fn seen(
     stage: Stage,
 ) -> Result<Step, RestoreError> {
     let step = |now, state, was| Step { effect: effect.clone(), now, state, was };
+    if effect.path.contains(MARK) {
+        return Ok(step(Now::Unreadable, State::Kept { why: Hindrance::NameErased }, None));
+    }
     if place.hides(&RelPath::root().join(&effect.path)) {
         return Ok(step(Now::Unreadable, State::Kept { why: Hindrance::Own }, None));
     }
@@ -192,7 +203,7 @@ fn seen(
         State::Ready if half_way && !same(now.entry(), effect.after.as_ref()) => {
             (State::Ready, effect.after.clone())
         }
-        State::Ready => (State::Ready, now.entry().cloned()),
+        State::Ready => (State::Ready, standing(&now, effect)),
         State::Kept { why: Hindrance::Changed { .. } } if begun && is_in_between(place, effect)? => {
             (State::Ready, effect.after.clone())
         }
@@ -227,17 +238,38 @@ pub(super) fn now(place: &Place, path: &str, blobs: &dyn BlobSink) -> Result<Now
 pub(super) fn judge(effect: &Effect, now: &Now, forced: bool) -> State {
     let (goal, expected) = (effect.before.as_ref(), effect.after.as_ref());
     match now {
+        Now::Special if is_special(goal) => State::Done,
+        Now::Special if is_special(expected) => State::Ready,
         Now::Special => State::Kept { why: Hindrance::Special },
         Now::Unreadable => State::Kept { why: Hindrance::Unreadable },
         Now::HoldsKey => State::Kept { why: Hindrance::HoldsKey },
         Now::Nothing | Now::Is { .. } => {
             let entry = now.entry();
+            let left = matches!(now, Now::Is { entry: Entry::File { .. }, stat }
+                if Stamp::from(*stat).is_of(expected));
+            // Where nothing stands in place of what wasn't covered, nothing is lost by bringing back.
+            let went = entry.is_none() && matches!(expected, Some(Entry::Uncovered { .. }));
             match () {
                 () if same(entry, goal) => State::Done,
-                () if forced || same(entry, expected) => State::Ready,
+                () if matches!(goal, Some(Entry::Uncovered { .. })) => {
+                    State::Kept { why: Hindrance::NotKept }
+                }
+                () if forced || left || went || same(entry, expected) => State::Ready,
                 () => State::Kept { why: Hindrance::Changed { now: entry.cloned() } },
             }
         }
+    }
+}
+
+fn is_special(entry: Option<&Entry>) -> bool {
+    matches!(entry, Some(Entry::Uncovered { why, .. }) if why == Why::Special.code())
+}
+
+/// What stands at a path of which a restore may take hold: a pipe is what was expected, or it would be left alone.
+pub(super) fn standing(now: &Now, effect: &Effect) -> Option<Entry> {
+    match now {
+        Now::Special => effect.after.clone(),
+        now => now.entry().cloned(),
     }
 }
 

@@ -6,8 +6,8 @@
 
 use super::apply::{Apply, Fuse};
 use super::compose::{inverse, same};
-use super::merge::merged;
-use super::plan::{Force, Hindrance, Stage, State, Step, add_parents, plan};
+use super::merge::{Ours, merged};
+use super::plan::{Force, Hindrance, Stage, State, Step, add_parents, plan, standing};
 use super::put;
 use crate::blob::BlobSink;
 use crate::place::Place;
@@ -88,7 +88,8 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// Adds the paths where only our part of a text can be taken back, since somebody changed another part.
+    /// Adds the paths where only our part can be taken back, since somebody changed another: of a text, or the permissions
+    /// of a file. Where nothing of ours is left, the path isn't left alone either: it is done.
     ///
     /// # Errors
     /// When a content can't be read or kept.
@@ -103,9 +104,13 @@ impl Planned {
                 .kept
                 .iter()
                 .position(|kept| kept.path == effect.path && matches!(kept.why, Hindrance::Changed { .. }));
-            if let (Some(at), Some(step)) = (at, merged(place, blobs, effect)?) {
+            let Some(at) = at else { continue };
+            if let Some(ours) = merged(place, blobs, effect)? {
                 self.kept.remove(at);
-                self.steps.push(step);
+                match ours {
+                    Ours::Part(step) => self.steps.push(step),
+                    Ours::Nothing => {}
+                }
             }
         }
         self.steps.sort_by(|one, other| one.path.cmp(&other.path));
@@ -133,7 +138,8 @@ pub fn plan_restore(
     for (path, step) in steps {
         match step.state {
             State::Ready => {
-                let (before, after) = (step.effect.before, step.now.entry().cloned());
+                let after = standing(&step.now, &step.effect);
+                let before = step.effect.before;
                 planned.steps.push(Effect { path, before, after, lines: None, kept_in: None });
             }
             State::Done => {}

@@ -6,12 +6,13 @@
 
 use super::bounds::Bounds;
 use super::handle::{is_absent, open_file, open_folder};
+use super::held::Held;
 use super::index::Index;
 use super::known::Known;
 use super::name::{MAX_DEPTH, ROOT, depth, join, to_os, to_text};
 use super::put::is_half_done;
 use super::rules::Rules;
-use super::stat::{self, Stat, disk, mode};
+use super::stat::{self, Stamp, Stat, disk, mode};
 use super::tree::Why;
 use crate::path::RelPath;
 use crate::place::Place;
@@ -84,7 +85,7 @@ pub(super) enum Kind {
     Folder(usize),
     LeftOut {
         why: Why,
-        bytes: Option<u64>,
+        stamp: Option<Stamp>,
     },
 }
 
@@ -104,13 +105,14 @@ pub(super) fn scan(
     place: &Place,
     index: &Index,
     bounds: &Bounds,
+    held: &Held<'_>,
     cancel: &CancellationToken,
 ) -> Result<Vec<Folder>, Failed> {
     let meta = place.dir().dir_metadata().map_err(Failed::Root)?;
     let root = Job { number: 0, above: None, path: ROOT.to_owned(), rules: Rules::default() };
     let work = Work { jobs: vec![root], open: 1, folders: vec![None], entries: 0, failed: None };
     let (disk, work) = (disk(&meta), Mutex::new(work));
-    let scan = Scan { place, index, bounds, cancel, disk, work, wake: Condvar::new() };
+    let scan = Scan { place, index, bounds, held, cancel, disk, work, wake: Condvar::new() };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
     std::thread::scope(|scope| {
         for _ in 1..threads {
@@ -129,6 +131,7 @@ struct Scan<'a> {
     place: &'a Place,
     index: &'a Index,
     bounds: &'a Bounds,
+    held: &'a Held<'a>,
     cancel: &'a CancellationToken,
     disk: u64,
     work: Mutex<Work>,
@@ -215,10 +218,13 @@ impl Scan<'_> {
         let mut folder = Folder { path: job.path, mode: mode(&meta), ..Folder::default() };
         folder.items.reserve(found.len());
         for (entry, name) in found.iter().zip(names) {
+            if self.cancel.is_cancelled() {
+                return Err(Failed::Cancelled);
+            }
             // What has gone since the folder was read isn't there.
             let Ok(meta) = entry.metadata() else { continue };
             let Some(text) = to_text(&name) else {
-                let kind = Kind::LeftOut { why: Why::Name, bytes: None };
+                let kind = Kind::LeftOut { why: Why::Name, stamp: None };
                 folder.items.push(Item { name: name.to_string_lossy().into_owned(), kind });
                 continue;
             };
@@ -249,27 +255,30 @@ impl Scan<'_> {
         meta: &Metadata,
         rules: &Rules,
     ) -> Kind {
-        let left_out = |why, bytes| Kind::LeftOut { why, bytes };
+        let left_out = |why| Kind::LeftOut { why, stamp: Some(Stamp::of(meta)) };
+        let without_stamp = |why| Kind::LeftOut { why, stamp: None };
+        // Ignore rules leave out only what no earlier revision holds.
+        let ignored = |path: &str, is_folder| rules.ignore(path, is_folder) && !self.held.holds(folder, text);
         if meta.is_symlink() {
             let target = dir.read_link_contents(name).ok().and_then(|target| to_text(target.as_os_str()));
-            return target.map_or(left_out(Why::Unreadable, None), |target| Kind::Link { target });
+            return target.map_or(left_out(Why::Unreadable), |target| Kind::Link { target });
         }
         if meta.is_dir() {
             let path = join(folder, text);
             return match () {
-                () if self.place.hides(&RelPath::root().join(&path)) => left_out(Why::Own, None),
-                () if disk(meta) != self.disk => left_out(Why::OtherDisk, None),
-                () if rules.ignore(&path, true) => left_out(Why::Ignored, None),
-                () if depth(&path) >= MAX_DEPTH => left_out(Why::TooDeep, None),
+                () if self.place.hides(&RelPath::root().join(&path)) => without_stamp(Why::Own),
+                () if disk(meta) != self.disk => without_stamp(Why::OtherDisk),
+                () if ignored(&path, true) => left_out(Why::Ignored),
+                () if depth(&path) >= MAX_DEPTH => left_out(Why::TooDeep),
                 () => Kind::Folder(0),
             };
         }
         let bytes = meta.len();
         match () {
-            () if !meta.is_file() => left_out(Why::Special, None),
-            () if bytes > self.bounds.file_bytes => left_out(Why::TooLarge, Some(bytes)),
-            () if bytes > self.bounds.ignored_bytes && rules.ignore(&join(folder, text), false) => {
-                left_out(Why::Ignored, Some(bytes))
+            () if !meta.is_file() => without_stamp(Why::Special),
+            () if bytes > self.bounds.file_bytes => left_out(Why::TooLarge),
+            () if bytes > self.bounds.ignored_bytes && ignored(&join(folder, text), false) => {
+                left_out(Why::Ignored)
             }
             () => Kind::File { stat: Stat::of(meta), mode: mode(meta), content: None },
         }

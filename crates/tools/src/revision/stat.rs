@@ -4,6 +4,7 @@
 //! later change would show in them: that is [`Stat::is_settled`].
 
 use cap_std::fs::Metadata;
+use domain::call::Entry;
 
 /// Times finer than this can't be trusted apart: the clocks of file systems tick up to every ten milliseconds.
 const TICK_NS: i64 = 20_000_000;
@@ -19,6 +20,32 @@ pub(crate) struct Stat {
     pub(crate) ctime_ns: i64,
     pub(crate) number: u64,
     pub(crate) mode: u32,
+}
+
+/// What tells cheaply whether something of which no copy is kept was changed. Of a folder only its own time counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) bytes: u64,
+    pub(crate) mtime_ns: i64,
+}
+
+impl Stamp {
+    pub(crate) fn of(meta: &Metadata) -> Self {
+        let bytes = if meta.is_file() { meta.len() } else { 0 };
+        Self { bytes, mtime_ns: times(meta).0 }
+    }
+
+    /// Was it this that an effect left?
+    pub(super) fn is_of(self, entry: Option<&Entry>) -> bool {
+        matches!(entry, Some(Entry::Uncovered { bytes: Some(bytes), mtime_ns: Some(mtime_ns), .. })
+            if (*bytes, *mtime_ns) == (self.bytes, self.mtime_ns))
+    }
+}
+
+impl From<Stat> for Stamp {
+    fn from(stat: Stat) -> Self {
+        Self { bytes: stat.bytes, mtime_ns: stat.mtime_ns }
+    }
 }
 
 impl Stat {

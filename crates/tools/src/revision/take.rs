@@ -6,10 +6,12 @@
 
 use super::bounds::Bounds;
 use super::content::{self, Read1, Wanted, read_all};
+use super::held::Held;
 use super::index::Index;
 use super::known::{Known, What};
 use super::name::{ROOT, join};
 use super::scan::{self, Folder, Found, Item, Kind, scan};
+use super::stat::Stamp;
 use super::tree::{Node, Tree, Why};
 use crate::blob::BlobSink;
 use crate::place::Place;
@@ -85,7 +87,8 @@ pub enum TakeError {
     Cancelled,
 }
 
-/// Takes a revision of the folder as it is now. `index` is brought up to date in memory; [`Index::save`] keeps it.
+/// Takes a revision of the folder as it is now. `index` is brought up to date in memory; [`Index::save`] keeps it. What the
+/// earlier revision `held` holds stays covered, though ignore rules name it now.
 ///
 /// # Errors
 /// When the folder can't be read, has too many entries, content can't be kept, or `cancel` fires.
@@ -94,20 +97,22 @@ pub fn take(
     blobs: &dyn BlobSink,
     index: &mut Index,
     bounds: &Bounds,
+    held: Option<&Digest>,
     cancel: &CancellationToken,
 ) -> Result<Taken, TakeError> {
     // Without a clock nothing is believed to have settled, and all is read again the next time.
     let now_ns = index.now_ns().unwrap_or(i64::MIN);
-    let mut folders = scan(place, index, bounds, cancel).map_err(|failed| match failed {
+    let held = Held::new(index, blobs, held);
+    let mut folders = scan(place, index, bounds, &held, cancel).map_err(|failed| match failed {
         scan::Failed::Root(error) => TakeError::Folder(error),
         scan::Failed::TooMany => TakeError::TooMany { most: bounds.entries },
         scan::Failed::Cancelled => TakeError::Cancelled,
     })?;
     let (named_elsewhere, names_unseen) = named_elsewhere(&folders, bounds.listed);
-    leave_out_largest(&mut folders, bounds.folder_bytes);
+    leave_out_largest(&mut folders, bounds.folder_bytes, &held);
     let mut building = Building { index, now_ns, new_bytes: 0 };
     building.read(place, &mut folders, bounds, blobs, cancel)?;
-    let (tree, known) = building.trees(&folders, blobs)?;
+    let (tree, known) = building.trees(&folders, blobs, cancel)?;
     let new_bytes = building.new_bytes;
     blobs.settle().map_err(TakeError::Blobs)?;
     (index.last, index.folders) = (Some(tree), known);
@@ -125,6 +130,14 @@ fn sizes(folders: &[Folder]) -> impl Iterator<Item = (u64, usize, usize)> {
             Kind::Link { .. } | Kind::Gone | Kind::Folder(_) | Kind::LeftOut { .. } => None,
         })
     })
+}
+
+/// What tells of a file that is left out whether it was changed.
+fn stamp(kind: &Kind) -> Option<Stamp> {
+    match kind {
+        Kind::File { stat, .. } => Some(Stamp::from(*stat)),
+        Kind::Link { .. } | Kind::Gone | Kind::Folder(_) | Kind::LeftOut { .. } => None,
+    }
 }
 
 /// Files that have more names than were found, and how many more.
@@ -146,8 +159,9 @@ fn named_elsewhere(folders: &[Folder], most: usize) -> (Vec<String>, u64) {
     (paths, unseen)
 }
 
-/// Where everything together is too large, the largest files are left out until the rest fits: few and easy to name.
-fn leave_out_largest(folders: &mut [Folder], most: u64) {
+/// Where everything together is too large, the largest files are left out until the rest fits: few and easy to name. What
+/// an earlier revision holds goes last.
+fn leave_out_largest(folders: &mut [Folder], most: u64, held: &Held<'_>) {
     let mut total: u64 = sizes(folders).map(|(bytes, ..)| bytes).sum();
     if total <= most {
         return;
@@ -159,12 +173,16 @@ fn leave_out_largest(folders: &mut [Folder], most: u64) {
         };
         other.0.cmp(&one.0).then_with(|| path(one).cmp(&path(other)))
     });
+    files.sort_by_cached_key(|(_, folder, item)| {
+        held.holds(&folders[*folder].path, &folders[*folder].items[*item].name)
+    });
     for (bytes, folder, item) in files {
         if total <= most {
             return;
         }
         total -= bytes;
-        folders[folder].items[item].kind = Kind::LeftOut { why: Why::TooMuch, bytes: Some(bytes) };
+        let item = &mut folders[folder].items[item];
+        item.kind = Kind::LeftOut { why: Why::TooMuch, stamp: stamp(&item.kind) };
         folders[folder].same = None;
     }
 }
@@ -213,7 +231,10 @@ impl Building<'_> {
                     self.new_bytes += if new { stat.bytes } else { 0 };
                     Kind::File { stat, mode, content: Some(content) }
                 }
-                Read1::LeftOut { why, bytes } => Kind::LeftOut { why, bytes },
+                Read1::LeftOut { why: why @ (Why::Special | Why::Changing) } => {
+                    Kind::LeftOut { why, stamp: None }
+                }
+                Read1::LeftOut { why } => Kind::LeftOut { why, stamp: stamp(&entry.kind) },
                 Read1::Gone => Kind::Gone,
             };
         }
@@ -225,10 +246,14 @@ impl Building<'_> {
         &mut self,
         folders: &[Folder],
         blobs: &dyn BlobSink,
+        cancel: &CancellationToken,
     ) -> Result<(Digest, HashMap<String, Arc<Known>>), TakeError> {
         let mut all = HashMap::with_capacity(folders.len());
         let mut trees = vec![None; folders.len()];
         for (number, folder) in folders.iter().enumerate().rev() {
+            if cancel.is_cancelled() {
+                return Err(TakeError::Cancelled);
+            }
             if folder.found != Found::Read {
                 continue;
             }
@@ -308,11 +333,11 @@ fn node(item: &Item, folders: &[Folder], trees: &[Option<Digest>]) -> Option<Nod
             Some(Node::File { content: (*content)?, bytes: stat.bytes, mode: *mode })
         }
         Kind::Link { target } => Some(Node::Link { target: target.clone() }),
-        Kind::LeftOut { why, .. } => Some(Node::LeftOut { why: *why }),
+        Kind::LeftOut { why, stamp } => Some(Node::LeftOut { why: *why, stamp: *stamp }),
         Kind::Gone => None,
         Kind::Folder(number) => match folders[*number].found {
             Found::Gone => None,
-            Found::LeftOut(why) => Some(Node::LeftOut { why }),
+            Found::LeftOut(why) => Some(Node::LeftOut { why, stamp: None }),
             Found::Read => Some(Node::Folder { mode: folders[*number].mode, tree: trees[*number]? }),
         },
     }
@@ -325,7 +350,8 @@ fn left_outs(folders: &[Folder], most: usize) -> LeftOuts {
             all.push(LeftOut { path: folder.path.clone(), why, bytes: None });
         }
         for item in &folder.items {
-            if let Kind::LeftOut { why, bytes } = item.kind {
+            if let Kind::LeftOut { why, stamp } = item.kind {
+                let bytes = stamp.map(|stamp| stamp.bytes).filter(|bytes| *bytes > 0);
                 all.push(LeftOut { path: join(&folder.path, &item.name), why, bytes });
             }
         }

@@ -5,6 +5,7 @@
 //! so that *not covered* is never taken for *not there*. Invariant: one content has one encoding (names strictly
 //! ascending, nothing after the last entry), and what isn't such an encoding isn't read.
 
+use super::stat::Stamp;
 use domain::call::Entry;
 use domain::digest::Digest;
 use serde::{Deserialize, Serialize};
@@ -24,10 +25,23 @@ pub(crate) struct Tree {
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Node {
-    File { content: Digest, bytes: u64, mode: Option<u32> },
-    Link { target: String },
-    Folder { mode: Option<u32>, tree: Digest },
-    LeftOut { why: Why },
+    File {
+        content: Digest,
+        bytes: u64,
+        mode: Option<u32>,
+    },
+    Link {
+        target: String,
+    },
+    Folder {
+        mode: Option<u32>,
+        tree: Digest,
+    },
+    /// The stamp is there where it tells something: not of what changes by itself.
+    LeftOut {
+        why: Why,
+        stamp: Option<Stamp>,
+    },
 }
 
 /// Why something isn't in a revision.
@@ -73,6 +87,24 @@ const WHYS: [Why; 11] = [
 ];
 
 impl Why {
+    /// Its code, as effects have it.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Ignored => "ignored",
+            Self::Own => "own",
+            Self::TooLarge => "too_large",
+            Self::TooMuch => "too_much",
+            Self::Special => "special",
+            Self::Unreadable => "unreadable",
+            Self::Changing => "changing",
+            Self::OtherDisk => "other_disk",
+            Self::TooDeep => "too_deep",
+            Self::Name => "name",
+            Self::Secret => "secret",
+        }
+    }
+
     /// As trees write it.
     pub(super) fn number(self) -> u8 {
         WHYS.iter().position(|one| *one == self).map_or(u8::MAX, |at| at as u8)
@@ -89,15 +121,19 @@ impl Why {
 pub(crate) struct NoTree;
 
 impl Node {
-    /// What stands there, as effects say it; `None` is what a revision doesn't cover.
-    pub(crate) fn entry(&self) -> Option<Entry> {
+    /// What stands there, as effects say it.
+    pub(crate) fn entry(&self) -> Entry {
         match self {
             Self::File { content, bytes, mode } => {
-                Some(Entry::File { content: *content, bytes: *bytes, mode: *mode })
+                Entry::File { content: *content, bytes: *bytes, mode: *mode }
             }
-            Self::Link { target } => Some(Entry::Link { target: target.clone() }),
-            Self::Folder { mode, .. } => Some(Entry::Folder { mode: *mode }),
-            Self::LeftOut { .. } => None,
+            Self::Link { target } => Entry::Link { target: target.clone() },
+            Self::Folder { mode, .. } => Entry::Folder { mode: *mode },
+            Self::LeftOut { why, stamp } => Entry::Uncovered {
+                why: why.code().to_owned(),
+                bytes: stamp.map(|stamp| stamp.bytes),
+                mtime_ns: stamp.map(|stamp| stamp.mtime_ns),
+            },
         }
     }
 }
@@ -125,8 +161,11 @@ impl Tree {
                     out.extend_from_slice(&mode.unwrap_or(NO_MODE).to_be_bytes());
                     out.extend_from_slice(&tree.0);
                 }
-                Node::LeftOut { why } => {
-                    out.extend_from_slice(&[b'x', why.number()]);
+                Node::LeftOut { why, stamp: None } => out.extend_from_slice(&[b'x', why.number()]),
+                Node::LeftOut { why, stamp: Some(Stamp { bytes, mtime_ns }) } => {
+                    out.extend_from_slice(&[b's', why.number()]);
+                    out.extend_from_slice(&bytes.to_be_bytes());
+                    out.extend_from_slice(&mtime_ns.to_be_bytes());
                 }
             }
         }
@@ -152,7 +191,13 @@ impl Tree {
                 [b'd'] => Node::Folder { mode: from.mode()?, tree: Digest(from.take()?) },
                 [b'x'] => {
                     let [number] = from.take()?;
-                    Node::LeftOut { why: Why::numbered(number).ok_or(NoTree)? }
+                    Node::LeftOut { why: Why::numbered(number).ok_or(NoTree)?, stamp: None }
+                }
+                [b's'] => {
+                    let [number] = from.take()?;
+                    let bytes = u64::from_be_bytes(from.take()?);
+                    let stamp = Stamp { bytes, mtime_ns: i64::from_be_bytes(from.take()?) };
+                    Node::LeftOut { why: Why::numbered(number).ok_or(NoTree)?, stamp: Some(stamp) }
                 }
                 _ => return Err(NoTree),
             };

@@ -236,7 +236,7 @@ fn a36_taking_and_restoring_while_folders_become_links_lets_nothing_out() {
     let blobs = &*rig.ctx.blobs;
     let mut index = Index::open(&rig.ctx.private, &rig.ctx.place, blobs);
     let mut taken =
-        || take(&rig.ctx.place, blobs, &mut index, &Bounds::default(), &rig.ctx.cancel).unwrap().tree;
+        || take(&rig.ctx.place, blobs, &mut index, &Bounds::default(), None, &rig.ctx.cancel).unwrap().tree;
     let first = taken();
     rig.put("d/f", b"new");
     rig.put("d/made", b"new");

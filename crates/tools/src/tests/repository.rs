@@ -89,6 +89,7 @@ fn a29_repositories_that_point_outside_lead_nobody_there() {
         &*rig.ctx.blobs,
         &mut crate::revision::Index::open(&rig.ctx.private, &rig.ctx.place, &*rig.ctx.blobs),
         &crate::revision::Bounds::default(),
+        None,
         &rig.ctx.cancel,
     )
     .unwrap();

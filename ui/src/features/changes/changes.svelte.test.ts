@@ -38,6 +38,18 @@ test('a turn says what isn’t known about its changes', async () => {
   expect(screen.getAllByText(/Daybook was closed while something ran/)).toHaveLength(1);
 });
 
+test('a turn names what else it changed, which undo doesn’t cover', async () => {
+  const { changes } = await made();
+  const paths = ['node_modules', 'huge.bin'];
+  changes.turns = changes.turns.map((turn, n) =>
+    n === 0 ? { ...turn, files: [], not_covered: { paths, count: 9 } } : turn,
+  );
+  list(changes);
+  expect(screen.getByText(/not covered by undo: node_modules, huge\.bin.*7 more/)).toBeVisible();
+  // Where nothing of it is covered there is nothing to undo.
+  expect(screen.getAllByRole('button', { name: /^Undo everything in/ })).toHaveLength(1);
+});
+
 test('changes are listed by turn, newest first, each with its own way back', async () => {
   const { changes } = await made();
   const on = list(changes);

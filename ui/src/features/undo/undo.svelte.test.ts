@@ -114,12 +114,14 @@ test('r_undo_a_plan_counts_says_what_is_unsure_and_brings_back_only_what_is_name
       { path: 'full', why: 'not_empty', anyway: 'removed' },
     ],
     doubt: 'mixed',
+    notCovered: { paths: ['node_modules'], count: 1 },
   };
   render(UndoSheet, { t: en, plan, busy: false, onconfirm, onclose: vi.fn() });
   expect(screen.getByRole('dialog', { name: 'Undo the whole session?' })).toBeVisible();
   expect(screen.getByText('3 files go back to how they were.')).toBeVisible();
   expect(screen.getByText('2 files stay as they are')).toBeVisible();
   expect(screen.getByText(/Some of these changes may be yours/)).toBeVisible();
+  expect(screen.getByText('Also changed, and not covered by undo: node_modules')).toBeVisible();
   // Only what was changed can be named; what is in the way can't.
   expect(screen.getAllByRole('checkbox')).toHaveLength(1);
   await userEvent.click(screen.getByRole('button', { name: 'Undo 3 files' }));
@@ -139,6 +141,7 @@ const STAYS: Plan = {
   apart: [],
   kept: [{ path: 'b.txt', why: 'changed', anyway: 'restored' }],
   doubt: null,
+  notCovered: null,
 };
 
 test('a plan that changes nothing can’t be gone ahead with', () => {
@@ -211,7 +214,7 @@ test('what was new is announced as removed, what was deleted as coming back', ()
     { path: 'menu.md', what: 'restored' },
     { path: 'old.txt', what: 'brought_back' },
   ];
-  const plan = { paths: [], count: 3, files, apart: [], kept: [], doubt: null };
+  const plan = { paths: [], count: 3, files, apart: [], kept: [], doubt: null, notCovered: null };
   const rest = { busy: false, onconfirm: vi.fn(), onclose: vi.fn() };
   const session = { ...plan, of: { kind: 'session' as const } };
   const table = [

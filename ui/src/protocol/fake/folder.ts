@@ -76,7 +76,7 @@ export class FakeFolder {
       }));
       const undone = files.every((file) => file.undone);
       const doubt = this.doubts.get(turn) ?? null;
-      return { turn, number: n + 1, title, time, files, undone, doubt, thinned: null };
+      return { turn, number: n + 1, title, time, files, undone, doubt, not_covered: null, thinned: null };
     });
     return {
       files: this.#files({ kind: 'session' }),
@@ -141,7 +141,7 @@ export class FakeFolder {
   preview(of: UndoOf, paths: readonly string[]): UndoPreview {
     const net = this.#net(of, paths);
     const doubt = of.kind === 'turn' ? this.doubts.get(of.turn) : [...this.doubts.values()].at(-1);
-    const out: UndoPreview = { files: [], kept: [], count: net.length, doubt: doubt ?? null };
+    const out: UndoPreview = { files: [], kept: [], count: net.length, doubt: doubt ?? null, not_covered: null };
     for (const effect of net) {
       const now = this.#now.get(effect.path) ?? null;
       if (same(now, effect.before)) continue;

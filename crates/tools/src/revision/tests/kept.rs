@@ -48,6 +48,7 @@ fn word(why: &Hindrance) -> String {
         Hindrance::Changed { now: Some(Entry::File { bytes, .. }) } => format!("a file of {bytes}"),
         Hindrance::Changed { now: Some(Entry::Link { target }) } => format!("a link to {target}"),
         Hindrance::Changed { now: Some(Entry::Folder { .. }) } => "a folder".into(),
+        Hindrance::Changed { now: Some(Entry::Uncovered { .. }) } => "uncovered".into(),
         Hindrance::NotEmpty { holds } => format!("holds {}", holds.join(" ")),
         Hindrance::Blocked { by } => format!("blocked by {by}"),
         other => format!("{other:?}"),
@@ -225,4 +226,64 @@ fn r_undo_a_preview_can_keep_the_present_content_for_showing() {
     assert!(!rig.blobs.holds(&mine).unwrap());
     preview(&rig.place, &effects, Some(&rig.blobs)).unwrap();
     assert_eq!(rig.blobs.get(&mine).unwrap(), b"mine");
+}
+
+#[test]
+fn r_undo_permissions_go_back_where_somebody_changed_the_content_or_are_left_alone() {
+    let mode = |rig: &Rig, path: &str, mode| {
+        fs::set_permissions(rig.path(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let mut rig = Rig::new();
+    for path in ["script", "theirs"] {
+        rig.write(path, b"\0binary");
+        mode(&rig, path, 0o644);
+    }
+    let before = rig.take();
+    mode(&rig, "script", 0o600);
+    mode(&rig, "theirs", 0o600);
+    let after = rig.take();
+    let effects = rig.changes(&before, &after).effects;
+    rig.write("script", b"\0binary, mine");
+    rig.write("theirs", b"\0binary, mine");
+    mode(&rig, "theirs", 0o640);
+    let mut planned = plan_restore(&rig.place, &rig.blobs, &effects, &Force::Nothing).unwrap();
+    planned.merge_texts(&rig.place, &rig.blobs, &effects).unwrap();
+    let kept: Vec<_> = planned.kept.iter().map(|kept| (kept.path.as_str(), kept.why.code())).collect();
+    assert_eq!(kept, [("theirs", "changed")]);
+    let done = carry_out(&rig.place, &rig.blobs, &planned.steps).unwrap();
+    assert_eq!(done.kept, []);
+    let stands = |path: &str| fs::metadata(rig.path(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((stands("script"), stands("theirs")), (0o644, 0o640));
+    assert_eq!(rig.text("script"), "\0binary, mine");
+}
+
+#[test]
+fn r_undo_what_was_taken_back_already_is_neither_done_again_nor_left_alone() {
+    let mut rig = Rig::new();
+    rig.write("list", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    let before = rig.take();
+    rig.write("list", "1\ntwo\n3\n4\n5\n6\n7\n8\n9\n");
+    let after = rig.take();
+    let effects = rig.changes(&before, &after).effects;
+    rig.write("list", "1\n2\n3\n4\n5\n6\n7\neight\n9\n");
+    let mut planned = plan_restore(&rig.place, &rig.blobs, &effects, &Force::Nothing).unwrap();
+    planned.merge_texts(&rig.place, &rig.blobs, &effects).unwrap();
+    assert_eq!(planned, Planned::default());
+}
+
+#[test]
+fn a_file_whose_name_was_erased_keeps_no_other_from_going_back() {
+    let mut rig = Rig::new();
+    let before = rig.take();
+    rig.write("new/secret", "s");
+    rig.write("other", "o");
+    let after = rig.take();
+    let mut effects = rig.changes(&before, &after).effects;
+    for effect in effects.iter_mut().filter(|effect| effect.path == "new/secret") {
+        effect.path = format!("new/{}", domain::erasure::MARK);
+    }
+    let done = rig.restore(&effects);
+    let kept: Vec<_> = done.kept.iter().map(|kept| kept.why.code()).collect();
+    assert_eq!(kept, ["not_empty", "name_erased"], "the folder it is in, and the file");
+    assert_eq!((rig.text("new/secret"), rig.path("other").exists()), ("s".into(), false));
 }

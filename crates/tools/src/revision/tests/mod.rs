@@ -8,3 +8,4 @@ mod racing;
 mod rig;
 mod scanning;
 mod there_and_back;
+mod uncovered;

@@ -102,7 +102,14 @@ impl Rig {
 
     pub(super) fn take(&mut self) -> Taken {
         let cancel = CancellationToken::new();
-        take(&self.place, &self.blobs, &mut self.index, &self.bounds, &cancel).unwrap()
+        take(&self.place, &self.blobs, &mut self.index, &self.bounds, None, &cancel).unwrap()
+    }
+
+    /// A revision after something was done; what the one before holds stays covered.
+    pub(super) fn take_after(&mut self, before: &Taken) -> Taken {
+        let cancel = CancellationToken::new();
+        let held = Some(&before.tree);
+        take(&self.place, &self.blobs, &mut self.index, &self.bounds, held, &cancel).unwrap()
     }
 
     /// A revision by reading everything anew.
@@ -146,5 +153,6 @@ fn entry(entry: &Option<domain::call::Entry>) -> String {
         Some(Entry::File { bytes, mode, .. }) => format!("file of {bytes} ({:o})", mode.unwrap_or(0)),
         Some(Entry::Link { target }) => format!("link to {target}"),
         Some(Entry::Folder { mode }) => format!("folder ({:o})", mode.unwrap_or(0)),
+        Some(Entry::Uncovered { why, .. }) => format!("uncovered, {why}"),
     }
 }

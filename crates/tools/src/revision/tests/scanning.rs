@@ -216,10 +216,10 @@ fn a_revision_is_bounded_and_can_be_stopped() {
     }
     let cancel = CancellationToken::new();
     let bounds = Bounds { entries: 19, ..Bounds::default() };
-    let failed = take(&rig.place, &rig.blobs, &mut rig.index, &bounds, &cancel).unwrap_err();
+    let failed = take(&rig.place, &rig.blobs, &mut rig.index, &bounds, None, &cancel).unwrap_err();
     assert!(matches!(failed, TakeError::TooMany { most: 19 }));
     cancel.cancel();
-    let failed = take(&rig.place, &rig.blobs, &mut rig.index, &Bounds::default(), &cancel).unwrap_err();
+    let failed = take(&rig.place, &rig.blobs, &mut rig.index, &Bounds::default(), None, &cancel).unwrap_err();
     assert!(matches!(failed, TakeError::Cancelled));
     let before = rig.take();
     let bounds = Bounds { changes: 5, ..Bounds::default() };

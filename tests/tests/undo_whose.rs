@@ -1,0 +1,122 @@
+//! Whose a change is: what a person made stays the person's through undo and redo, and what undo doesn't cover is said.
+
+use crate::play::{Play, run, script, text, write};
+use domain::call::{Effect, Mode};
+use domain::event::{Fact, RestoreOf, RestoreScope, Uncovered};
+use domain::ids::RevisionId;
+use engine::ledger::Ledger;
+use tests::Rig;
+
+fn alone<T>(run: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    runtime.expect("a runtime").block_on(run)
+}
+
+fn rig(steps: &[&str]) -> Rig {
+    let mut rig = Rig::new(&script(steps));
+    rig.mode = Mode::Auto;
+    rig
+}
+
+async fn undo(play: &Play, of: RestoreOf, overwrite: &[&str]) -> RevisionId {
+    let scope = RestoreScope { of, paths: Vec::new() };
+    let overwrite = overwrite.iter().map(|path| (*path).to_owned()).collect();
+    play.process.engine.restore(&play.session, scope, overwrite).await.expect("it is taken");
+    play.until(|state| state.restoring.is_none()).await;
+    let last = play.facts().into_iter().rev().find_map(|fact| match fact {
+        Fact::RevisionRestored(done) => Some(done.revision),
+        _ => None,
+    });
+    last.expect("something was taken back")
+}
+
+fn ledger(play: &Play) -> Ledger {
+    Ledger::read(play.process.engine.store(), &play.session).expect("it is read")
+}
+
+fn net(play: &Play) -> Vec<Effect> {
+    ledger(play).net(&RestoreScope { of: RestoreOf::Session, paths: Vec::new() })
+}
+
+#[test]
+fn r_undo_what_a_forced_undo_took_and_a_redo_brought_is_still_the_persons() {
+    let (a, n, end) = (write("a.txt", "the model's\n"), write("n.txt", "made\n"), text("Done."));
+    let rig = rig(&[&a, &n, &end]);
+    std::fs::write(rig.folder().join("a.txt"), "at first\n").expect("written");
+    alone(async {
+        let play = Play::on(rig).await;
+        play.through("Change things.").await;
+        let ours = net(&play);
+        let files =
+            || (play.rig.file("a.txt"), std::fs::read_to_string(play.rig.folder().join("n.txt")).ok());
+        let mine = ("mine\n".to_owned(), Some("mine, too\n".to_owned()));
+        std::fs::write(play.rig.folder().join("a.txt"), &mine.0).expect("written");
+        std::fs::write(play.rig.folder().join("n.txt"), "mine, too\n").expect("written");
+        let forced = undo(&play, RestoreOf::Session, &["a.txt", "n.txt"]).await;
+        assert_eq!(files(), ("at first\n".to_owned(), None));
+        assert_eq!(net(&play), [], "all of it is taken back");
+        let again = undo(&play, RestoreOf::Restore { revision: forced }, &[]).await;
+        assert_eq!(files(), mine);
+        assert_eq!(net(&play), ours, "what stands there is as little the session's as before");
+        undo(&play, RestoreOf::Session, &[]).await;
+        assert_eq!(files(), mine, "a plain undo leaves it alone");
+        undo(&play, RestoreOf::Restore { revision: again }, &[]).await;
+        assert_eq!(files(), ("at first\n".to_owned(), None), "the undo of the redo");
+        assert_eq!(net(&play), []);
+    });
+}
+
+#[test]
+fn r_undo_the_persons_part_that_a_merged_undo_left_is_not_taken_by_the_next() {
+    let lines = |changed: &[(usize, &str)]| -> String {
+        let line = |n: usize| {
+            let own = changed.iter().find(|(at, _)| *at == n);
+            own.map_or(format!("line {n}\n"), |(_, text)| format!("{text}\n"))
+        };
+        (0..10).map(line).collect()
+    };
+    let (list, end) = (write("list.txt", &lines(&[(1, "theirs")])), text("Done."));
+    let rig = rig(&[&list, &end]);
+    std::fs::write(rig.folder().join("list.txt"), lines(&[])).expect("written");
+    alone(async {
+        let play = Play::on(rig).await;
+        play.through("Change things.").await;
+        std::fs::write(play.rig.folder().join("list.txt"), lines(&[(1, "theirs"), (8, "mine")]))
+            .expect("written");
+        let done = undo(&play, RestoreOf::Session, &[]).await;
+        assert_eq!(play.rig.file("list.txt"), lines(&[(8, "mine")]));
+        assert_eq!(net(&play), [], "what is left is the person's alone");
+        undo(&play, RestoreOf::Restore { revision: done }, &[]).await;
+        undo(&play, RestoreOf::Session, &[]).await;
+        assert_eq!(play.rig.file("list.txt"), lines(&[(8, "mine")]), "as often as it is done");
+    });
+}
+
+#[test]
+fn r_undo_what_a_command_did_to_what_is_not_covered_is_said_in_its_result_and_in_the_changes() {
+    let (make, end) = (run("make ignored/more.txt"), text("Done."));
+    let rig = rig(&[&make, &end]);
+    std::fs::write(rig.folder().join(".gitignore"), "ignored\n").expect("written");
+    std::fs::create_dir(rig.folder().join("ignored")).expect("made");
+    alone(async {
+        let play = Play::on(rig).await;
+        play.through("Change things.").await;
+        let result = play.facts().into_iter().find_map(|fact| match fact {
+            Fact::ToolResult(done) => Some(done),
+            _ => None,
+        });
+        let result = result.expect("it ended");
+        assert!(result.text.ends_with("[Changed, and not covered by undo: ignored]"), "{}", result.text);
+        let said = Some(Uncovered { paths: vec!["ignored".to_owned()], count: 1 });
+        assert_eq!(
+            (result.changed.effects.as_slice(), result.changed.uncovered),
+            ([].as_slice(), said.clone())
+        );
+        let ledger = ledger(&play);
+        let turn = ledger.turns[0].turn.clone();
+        assert_eq!(
+            (ledger.uncovered(&RestoreOf::Session), ledger.uncovered(&RestoreOf::Turn { turn })),
+            (said.clone(), said)
+        );
+    });
+}
