@@ -213,6 +213,7 @@ impl Rig {
             mode: self.mode,
             model: Some(ModelChoice { provider: "scripted".into(), model: "script".into() }),
             tour: false,
+            identity: None,
         }
     }
 

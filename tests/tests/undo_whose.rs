@@ -2,10 +2,12 @@
 
 use crate::play::{Play, run, script, text, write};
 use domain::call::{Effect, Mode};
-use domain::event::{Fact, RestoreOf, RestoreScope, Uncovered};
+use domain::event::{CheckedCall, Draft, Fact, RestoreOf, RestoreScope, ToolOutcome, Uncovered};
 use domain::ids::RevisionId;
+use engine::CommandFailure;
 use engine::ledger::Ledger;
-use tests::Rig;
+use store::{Append, Durability};
+use tests::{DieAt, Rig};
 
 fn alone<T>(run: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
@@ -106,7 +108,7 @@ fn r_undo_what_a_command_did_to_what_is_not_covered_is_said_in_its_result_and_in
             _ => None,
         });
         let result = result.expect("it ended");
-        assert!(result.text.ends_with("[Changed, and not covered by undo: ignored]"), "{}", result.text);
+        assert!(result.text.ends_with("[Changed, and not covered by undo: \"ignored\"]"), "{}", result.text);
         let said = Some(Uncovered { paths: vec!["ignored".to_owned()], count: 1 });
         assert_eq!(
             (result.changed.effects.as_slice(), result.changed.uncovered),
@@ -118,5 +120,70 @@ fn r_undo_what_a_command_did_to_what_is_not_covered_is_said_in_its_result_and_in
             (ledger.uncovered(&RestoreOf::Session), ledger.uncovered(&RestoreOf::Turn { turn })),
             (said.clone(), said)
         );
+    });
+}
+
+/// What calls of a session came to, by their codes.
+fn refused(play: &Play) -> Vec<String> {
+    let code = |fact| match fact {
+        Fact::ToolResult(done) => match done.outcome {
+            ToolOutcome::Error { error } => Some(error.code),
+            ToolOutcome::Ok { .. } => None,
+        },
+        Fact::ToolCall(call) => match call.checked {
+            CheckedCall::Bad { error } => Some(error.code),
+            CheckedCall::Good { .. } => None,
+        },
+        _ => None,
+    };
+    play.facts().into_iter().filter_map(code).collect()
+}
+
+#[test]
+fn r_undo_another_folder_in_the_place_of_the_sessions_is_left_alone_until_the_person_says_so() {
+    let (first, second, end) = (write("a.txt", "one\n"), write("b.txt", "two\n"), text("Done."));
+    let rig = rig(&[&first, &end, &second, &end, &second, &end]);
+    let root = rig.folder().to_owned();
+    let away = root.with_extension("away");
+    alone(async {
+        let play = Play::on(rig).await;
+        play.through("Write.").await;
+        std::fs::rename(&root, &away).expect("moved");
+        std::fs::create_dir(&root).expect("made");
+        std::fs::write(root.join("a.txt"), "one\n").expect("the same content");
+        let scope = || RestoreScope { of: RestoreOf::Session, paths: Vec::new() };
+        let undone = play.process.engine.restore(&play.session, scope(), Vec::new()).await;
+        let Err(CommandFailure::Refused(error)) = undone else { panic!("{undone:?}") };
+        assert_eq!(error.code, "folder/other");
+        play.through("Write again.").await;
+        assert_eq!(refused(&play), ["folder/other"]);
+        assert_eq!(std::fs::read_dir(&root).expect("there").count(), 1, "nothing was touched");
+        play.process.engine.use_folder(&play.session).await.expect("it is taken");
+        play.through("And again.").await;
+        assert_eq!((refused(&play).len(), play.rig.file("b.txt")), (1, "two\n".to_owned()));
+        play.clean();
+        std::fs::remove_dir_all(&root).expect("removed");
+        std::fs::rename(&away, &root).expect("moved back");
+        let undone = play.process.engine.restore(&play.session, scope(), Vec::new()).await;
+        assert!(matches!(undone, Err(CommandFailure::Refused(error)) if error.code == "folder/other"));
+    });
+}
+
+#[test]
+fn a_session_from_before_its_folder_was_on_record_takes_the_one_that_is_there() {
+    let (first, end) = (write("a.txt", "one\n"), text("Done."));
+    let rig = rig(&[&first, &end]);
+    alone(async {
+        let process = rig.start(DieAt::never());
+        let session = tests::rig::session();
+        let created = rig.created();
+        let append = Append { session: session.clone(), expected_seq: 0, drafts: vec![Draft::new(created)] };
+        process.engine.store().append_later(vec![append], Durability::Barrier).await.expect("it is recorded");
+        let play = Play::in_process(rig, process, session);
+        assert_eq!(play.state().session.expect("there").identity, None);
+        play.through("Write.").await;
+        assert!(play.state().session.expect("there").identity.is_some());
+        assert_eq!(play.count("folder/identified"), 1);
+        play.clean();
     });
 }

@@ -41,6 +41,15 @@ impl Room {
     }
 }
 
+impl Room {
+    /// Goes on in the folder that stands at the session's path now.
+    pub(crate) async fn use_folder(&self, session: &str) -> Done {
+        let session = self.known(session)?;
+        let used = self.inside.engine()?.use_folder(&session).await;
+        used.map(|_| Reply::Done).map_err(|failure| of_command(&failure))
+    }
+}
+
 /// An added folder as shown. Looks at the disk.
 pub(crate) fn shown(desk: &dyn Desk, id: &FolderId, added: &Added) -> AddedFolder {
     let state = match AddedPlace::open(&added.path, added.identity, Vec::new()).gone() {

@@ -16,15 +16,13 @@ use domain::ids::{SessionId, TurnId};
 use engine::ledger::{Ledger, LedgerTurn};
 use engine::show::{self, Hands, Place, Reader};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// What a session changed: by file over all of it, and by turn, newest first.
 ///
 /// # Errors
 /// When the record or a content can't be read.
 pub fn changes(reader: &Reader, session: &SessionId) -> Result<Changes, ApiError> {
-    let root = root(reader, session)?;
-    let place = Place::open(Path::new(&root), Vec::new()).ok();
+    let place = own(reader, session)?;
     let ledger = Ledger::read(reader, session).map_err(|error| of_ledger(&error))?;
     let net = |of| ledger.net(&RestoreScope { of, paths: Vec::new() });
     let files = |mut net: Vec<Effect>| -> Vec<FileChange> {
@@ -134,7 +132,7 @@ pub fn diff(
         None => Ok(wire(path.to_owned(), difference(reader, effect)?)),
         Some((diff, parts)) => {
             let mut diff = wire(path.to_owned(), diff);
-            let place = Place::open(Path::new(&root(reader, session)?), Vec::new()).ok();
+            let place = own(reader, session)?;
             let now = place.and_then(|place| show::present(&place, path));
             let undone = parts.undone(now.as_deref(), &ledger.undone_parts(path));
             for (hunk, name) in diff.hunks.iter_mut().zip(parts.names()) {
@@ -166,6 +164,12 @@ pub(crate) fn between(
 
 fn blob(reader: &Reader, digest: &Digest) -> Result<Vec<u8>, ApiError> {
     reader.blob(digest).map_err(|missing| of_blob(&missing))
+}
+
+/// The session's own folder, where it is there.
+fn own(reader: &Reader, session: &SessionId) -> Result<Option<Place>, ApiError> {
+    let state = reader.state(session).map_err(|read| of_read(&read))?;
+    Ok(engine::own::open(&state, Vec::new()).ok())
 }
 
 pub(crate) fn root(reader: &Reader, session: &SessionId) -> Result<String, ApiError> {

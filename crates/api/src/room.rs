@@ -81,6 +81,7 @@ impl Room {
             Command::RemoveFolder { session, folder } => {
                 self.order(&session, Order::RemoveFolder(id(&folder)?)).await
             }
+            Command::UseFolder { session } => self.use_folder(&session).await,
             Command::CreateSession { folder, mode, model } => self.create(&folder, mode, model).await,
             Command::StartTour { language } => self.tour(language).await,
             Command::OpenSession { session } => self.open(&session).await,
@@ -189,8 +190,14 @@ impl Room {
                 "Rename the folder or move it.",
             ));
         };
-        let created =
-            SessionCreated { folder, root, mode: to_mode(mode), model: model.map(to_choice), tour: false };
+        let created = SessionCreated {
+            folder,
+            root,
+            mode: to_mode(mode),
+            model: model.map(to_choice),
+            tour: false,
+            identity: None,
+        };
         self.begin(created).await
     }
 
@@ -198,7 +205,8 @@ impl Room {
         let start = self.inside.desk.tour(language).await?;
         let root = start.root.to_string_lossy().into_owned();
         let (mode, model) = (domain::call::Mode::Ask, Some(start.model));
-        self.begin(SessionCreated { folder: start.folder, root, mode, model, tour: true }).await
+        self.begin(SessionCreated { folder: start.folder, root, mode, model, tour: true, identity: None })
+            .await
     }
 
     async fn begin(&self, created: SessionCreated) -> Done {

@@ -3,8 +3,8 @@
 //! Invariant: nothing is decided here; the engine works out what is wanted from the record, and the restore itself keeps
 //! back what somebody changed since.
 
-use crate::changes::{between, root};
-use crate::failure::{error, internal, of_id, of_ledger};
+use crate::changes::between;
+use crate::failure::{error, internal, of_id, of_ledger, of_read};
 use crate::view::diff::wire;
 use crate::wire::ApiError;
 use crate::wire::undo::{KeptFile, NotCovered, ThreeWay, UndoOf, UndoPreview, UndoneFile};
@@ -14,8 +14,8 @@ use domain::event::{Doubt, RestoreOf, RestoreScope, Uncovered};
 use domain::ids::SessionId;
 use engine::Engine;
 use engine::ledger::Ledger;
+use engine::own::{self, NotOwn};
 use engine::show::{self, PartError, Place, Reader, State};
-use std::path::Path;
 
 /// Most files listed one by one.
 const LISTED: usize = 500;
@@ -139,9 +139,16 @@ pub(crate) fn three_way(
 }
 
 fn place(reader: &Reader, session: &SessionId) -> Result<Place, ApiError> {
-    let root = root(reader, session)?;
-    Place::open(Path::new(&root), Vec::new())
-        .map_err(|gone| error("folder/missing", gone.to_string(), "Put the folder back where it was."))
+    let state = reader.state(session).map_err(|read| of_read(&read))?;
+    own::open(&state, Vec::new()).map_err(|not_own| {
+        let hint = match not_own {
+            NotOwn::Missing(_) => "Put the folder back where it was.",
+            NotOwn::Other { .. } => {
+                "Put the session's folder back, or go on in this one: `daybook use-folder`."
+            }
+        };
+        error(not_own.code(), not_own.to_string(), hint)
+    })
 }
 
 /// What a scope changed that undo doesn't cover.

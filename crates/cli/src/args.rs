@@ -122,6 +122,11 @@ pub(crate) enum Task {
         #[arg(long)]
         force: bool,
     },
+    /// Go on in the folder that stands at a session's path now, where its own was moved or replaced.
+    UseFolder {
+        /// The session.
+        session: String,
+    },
     /// Erase words from a session's record, and from everything that is kept, for good.
     Erase {
         /// The session.

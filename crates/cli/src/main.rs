@@ -64,6 +64,7 @@ async fn run(args: Args) -> Result<Exit, exit::Failure> {
         Task::Undo { session, turn, call, redo, force } => {
             undo::undo(data, undo::Undo { session, turn, call, redo, force }).await
         }
+        Task::UseFolder { session } => undo::use_folder(data, session).await,
         Task::Erase { session, seq, text_from_stdin, everywhere } => {
             erase::erase(data, erase::Erase { session, seq, text_from_stdin, everywhere }).await
         }

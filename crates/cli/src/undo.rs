@@ -1,4 +1,4 @@
-//! `daybook undo`: takes back what a session, a turn or a call changed, and `--redo` takes the last undo back.
+//! `daybook undo` and `daybook use-folder`: takes back what a session, a turn or a call changed, and `--redo` takes the last undo back.
 //!
 //! Files that somebody changed since stay as they are; that is exit code 3, and `--force` brings them back as well.
 
@@ -34,6 +34,14 @@ pub(crate) async fn undo(data: PathBuf, what: Undo) -> Result<Exit, Failure> {
     let done = on(&way, what).await;
     way.close().await;
     done
+}
+
+/// The folder that stands at the session's path is its own from now on.
+pub(crate) async fn use_folder(data: PathBuf, session: String) -> Result<Exit, Failure> {
+    let way = Way::to_work(&data, Own { attended: true, ..Own::default() }).await?;
+    let done = way.call(Command::UseFolder { session }).await;
+    way.close().await;
+    done.map(|_| Exit::Completed)
 }
 
 async fn on(way: &Way, what: Undo) -> Result<Exit, Failure> {

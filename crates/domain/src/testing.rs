@@ -163,6 +163,7 @@ pub(crate) fn created() -> SessionCreated {
         mode: crate::call::Mode::Ask,
         model: None,
         tour: false,
+        identity: None,
     }
 }
 

@@ -6,10 +6,11 @@
 
 use crate::decide::{self, Command, CommandError, CommandReply, Decision, Env, Op};
 use crate::input::Input;
+use crate::own;
 use crate::perform::prepare::Cache;
 use crate::perform::{Done, Pieces, Ready, calls, prepare, restore, send, trees};
 use crate::shared::{Hold, Shared};
-use domain::event::Draft;
+use domain::event::{Draft, FolderIdentified};
 use domain::ids::{CallId, SessionId};
 use domain::model::{ErrorClass, ModelError};
 use domain::state::State;
@@ -146,6 +147,7 @@ impl Actor {
         if let Some(decision) = self.decide(|state, env| decide::recover(state, env, &found)) {
             self.append(decision).await?;
         }
+        self.identify().await?;
         loop {
             self.settle().await?;
             if !self.closing.is_empty() && self.running.is_empty() {
@@ -160,6 +162,19 @@ impl Actor {
                 Some(Post::Close(answer)) => self.close(answer).await?,
                 None => return Ok(()),
             }
+        }
+    }
+
+    /// A session from before that was recorded: the folder that stands at its path is its own.
+    async fn identify(&mut self) -> Result<(), Stop> {
+        let unknown = self.state.session.as_ref().filter(|session| session.identity.is_none());
+        let Some(root) = unknown.map(|session| session.root.clone()) else { return Ok(()) };
+        let looking = tokio::task::spawn_blocking(move || own::identity(&root));
+        match looking.await.ok().flatten() {
+            Some(identity) => {
+                self.append(decide::Decision::plain(vec![Draft::new(FolderIdentified { identity })])).await
+            }
+            None => Ok(()),
         }
     }
 

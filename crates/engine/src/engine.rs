@@ -6,6 +6,7 @@
 use crate::actor::{Actor, CommandFailure, Post, QUEUE, Recorded};
 use crate::decide::{Command, CommandError, Restore};
 use crate::limits::Limits;
+use crate::own;
 use crate::perform::would::{self, Try, Would};
 use crate::ports::Ports;
 use crate::restoring;
@@ -72,7 +73,8 @@ impl Engine {
     ///
     /// # Errors
     /// When it can't be recorded.
-    pub async fn create(&self, created: SessionCreated) -> Result<SessionId, CommandFailure> {
+    pub async fn create(&self, mut created: SessionCreated) -> Result<SessionId, CommandFailure> {
+        created.identity = created.identity.or_else(|| own::identity(&created.root));
         let session = SessionId::new(&*self.shared.ports.ids);
         self.command(&session, Command::Create(created)).await?;
         Ok(session)
@@ -140,6 +142,20 @@ impl Engine {
         let found = looking.await.map_err(CommandFailure::unreadable)??;
         let Found { path, name, identity } = found;
         self.command(session, Command::AddFolder { path, name, identity }).await
+    }
+
+    /// Goes on in the folder that stands at a session's path now, which the person says is its own.
+    ///
+    /// # Errors
+    /// When none stands there, or it can't be recorded.
+    pub async fn use_folder(&self, session: &SessionId) -> Result<Recorded, CommandFailure> {
+        let state = self.state(session).map_err(|error| CommandFailure::Unreadable(error.to_string()))?;
+        let root = state.session.as_ref().map_or("", |session| session.root.as_str());
+        let Some(identity) = own::identity(root) else {
+            let message = format!("the folder {root} can't be opened");
+            return Err(CommandError { code: "folder/missing", message }.into());
+        };
+        self.command(session, Command::UseFolder(identity)).await
     }
 
     /// Can commands be let onto the network host by host on this machine?

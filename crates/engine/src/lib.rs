@@ -12,6 +12,7 @@ mod folders;
 pub mod input;
 pub mod ledger;
 pub mod limits;
+pub mod own;
 mod perform;
 pub mod ports;
 pub mod prompt;

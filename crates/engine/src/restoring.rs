@@ -8,13 +8,14 @@ use crate::actor::CommandFailure;
 use crate::blobs::blobs;
 use crate::decide::{CommandError, Restore};
 use crate::ledger::Ledger;
+use crate::own;
 use crate::shared::Shared;
 use domain::call::{Effect, ToolError};
 use domain::digest::Digest;
 use domain::erasure::MARK;
 use domain::event::{EffectList, KeptBack, RestoreOf, RestoreScope};
 use domain::ids::SessionId;
-use std::path::Path;
+use domain::state::State;
 use store::{BlobError, Gone, Reader};
 use tools::revision::{Force, Hindrance, Kept, PartError, RestoreError, plan_part, plan_restore};
 use tools::{BlobSink, Place};
@@ -31,8 +32,7 @@ pub(crate) fn work_out(
 ) -> Result<Restore, CommandFailure> {
     let state = shared.store.state(session).map_err(CommandFailure::unreadable)?;
     let ledger = Ledger::read(&shared.store, session).map_err(CommandFailure::unreadable)?;
-    let root = state.session.as_ref().map(|session| session.root.clone()).unwrap_or_default();
-    let place = open(shared, &root)?;
+    let place = open(shared, &state)?;
     let blobs = blobs(shared);
     let net = ledger.net(&scope);
     let thinned = match &scope.of {
@@ -105,9 +105,9 @@ fn whole(reader: &Reader, net: &[Effect]) -> Result<(), CommandError> {
 }
 
 /// The folder, as restores see it.
-pub(crate) fn open(shared: &Shared, root: &str) -> Result<Place, CommandError> {
-    Place::open(Path::new(root), shared.ports.hide.clone())
-        .map_err(|error| CommandError { code: "folder/missing", message: error.to_string() })
+pub(crate) fn open(shared: &Shared, state: &State) -> Result<Place, CommandError> {
+    own::open(state, shared.ports.hide.clone())
+        .map_err(|not_own| CommandError { code: not_own.code(), message: not_own.to_string() })
 }
 
 /// The first paths that were left alone, and how many more there are.

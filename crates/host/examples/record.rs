@@ -92,6 +92,7 @@ fn draft(seq: u64) -> Draft {
             mode: Mode::Ask,
             model: None,
             tour: false,
+            identity: None,
         }),
         _ if seq % 3 == 1 => Draft::new(InboxPosted {
             message,

@@ -401,6 +401,7 @@ mod tests {
             mode: Mode::Ask,
             model: None,
             tour: false,
+            identity: None,
         });
         vec![Append { session: SessionId::from_bits(n), expected_seq: 0, drafts: vec![created] }]
     }

@@ -79,7 +79,10 @@ impl AddedPlace {
 }
 
 /// Which folder a handle leads to.
-pub(crate) fn identity_of(place: &Place) -> std::io::Result<FolderIdentity> {
+///
+/// # Errors
+/// When the handle doesn't say.
+pub fn identity_of(place: &Place) -> std::io::Result<FolderIdentity> {
     let meta = place.dir().dir_metadata()?;
     Ok(FolderIdentity { device: meta.dev(), inode: meta.ino() })
 }

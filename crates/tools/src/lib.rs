@@ -40,7 +40,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub use added::AddedPlace;
+pub use added::{AddedPlace, identity_of};
 pub use blob::BlobSink;
 pub use builtin::{Settled, asked_about, reconcile};
 pub use cages::Cages;

@@ -128,6 +128,14 @@ export class Undoing {
     this.plan = null;
   }
 
+  /** Goes on in the folder that is at the session's path now: the person says that it is the session's. */
+  async useFolder(): Promise<void> {
+    await this.#attempt(async () => {
+      await tell(this.#backend, { name: 'use_folder', args: { session: this.#session } });
+      this.closeNews();
+    });
+  }
+
   dismiss(): void {
     this.plan = null;
   }

@@ -98,6 +98,7 @@ export const calls = {
     'path/outside': 'That lies outside the folder.',
     'path/unusable': 'That is no path that can be used.',
     'folder/look_only': 'That folder was added to look at only, so nothing there is changed.',
+    'folder/other': 'Another folder is there now: this session’s was moved or replaced. Nothing was touched.',
     'folder/gone': 'The added folder can’t be opened: it was moved, or its disk isn’t connected.',
     'folder/removed': 'That folder may not be looked at any more: you took that back.',
     'file/not_found': 'There is nothing at that place.',

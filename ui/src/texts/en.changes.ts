@@ -75,6 +75,7 @@ export const changes = {
 export const undo = {
   undo: 'Undo',
   redo: 'Redo',
+  useFolder: 'Go on in this folder',
   file: 'Undo this file',
   fileRedo: 'Redo this file',
   turn: (title: string) => `Undo everything in: ${title}`,

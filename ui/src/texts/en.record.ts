@@ -156,6 +156,7 @@ export const record = {
     effort: 'You chose how much the model thinks',
     folderAdded: (name: string) => `You let it look at ${name}`,
     folderRemoved: 'You took a folder back',
+    folderIdentified: 'The folder it works in was noted',
     posted: (text: string) => `You wrote: ${text}`,
     postedHost: 'Daybook wrote a note for the model',
     reserved: 'Messages were taken for the next request',

@@ -554,6 +554,7 @@ export const en = {
     'rule/readable': 'Your rules can be read again. Look at the list again.',
     'folder/busy': 'Another session is writing in this folder.',
     'folder/missing': 'The folder isn’t there any more.',
+    'folder/other': 'Another folder is there now: this session’s was moved or replaced. Nothing was touched.',
     ...addedFailures,
     'restore/busy': 'Work is going on here. Stop it first, then undo.',
     'restore/nothing': 'There is nothing to undo.',

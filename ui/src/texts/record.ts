@@ -112,6 +112,7 @@ type PlainWord = {
 const PLAIN: { [kind in string]?: PlainWord } = {
   'session/created': 'created',
   'session/effort': 'effort',
+  'folder/identified': 'folderIdentified',
   'folder/removed': 'folderRemoved',
   'inbox/reserved': 'reserved',
   'inbox/released': 'released',

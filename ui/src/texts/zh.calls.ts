@@ -97,6 +97,7 @@ export const calls: Texts['calls'] = {
     'path/outside': '那个位置在文件夹之外。',
     'path/unusable': '那不是可用的路径。',
     'folder/look_only': '那个文件夹只供查看，所以没有改动其中的内容。',
+    'folder/other': '那里现在是另一个文件夹：这个会话的文件夹被移走或替换了。没有改动任何内容。',
     'folder/gone': '添加的文件夹打不开：它被移走了，或者磁盘没有连接。',
     'folder/removed': '那个文件夹不能再查看了：你已经收回。',
     'file/not_found': '那个位置什么也没有。',

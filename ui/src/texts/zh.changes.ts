@@ -72,6 +72,7 @@ export const changes: Texts['changes'] = {
 export const undo: Texts['undo'] = {
   undo: '撤销',
   redo: '恢复',
+  useFolder: '在这个文件夹里继续',
   file: '撤销此文件',
   fileRedo: '恢复此文件',
   turn: (title) => `撤销这一轮：${title}`,

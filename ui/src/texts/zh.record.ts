@@ -155,6 +155,7 @@ export const record: Texts['record'] = {
     effort: '你选择了模型的思考程度',
     folderAdded: (name) => `你允许查看${spaced(name, 'before')}`,
     folderRemoved: '你收回了一个文件夹',
+    folderIdentified: '记下了它工作的文件夹',
     posted: (text) => `你写道：${text}`,
     postedHost: 'Daybook 给模型写了一条说明',
     reserved: '消息被下一个请求领取',

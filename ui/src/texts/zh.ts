@@ -536,6 +536,7 @@ export const zh: Texts = {
     'rule/readable': '你的规则已经可以读出。请再看一次列表。',
     'folder/busy': '另一个会话正在写这个文件夹。',
     'folder/missing': '文件夹已经不在了。',
+    'folder/other': '那里现在是另一个文件夹：这个会话的文件夹被移走或替换了。没有改动任何内容。',
     ...addedFailures,
     'restore/busy': '这里正在工作。请先停止，再撤销。',
     'restore/nothing': '没有可以撤销的改动。',

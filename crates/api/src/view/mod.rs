@@ -178,7 +178,7 @@ impl Fold {
                 let facts = [("provider", e.model.provider.clone()), ("model", e.model.model.clone())];
                 self.told(event, "model/changed", &facts, out);
             }
-            Fact::SessionEffort(_) => {}
+            Fact::SessionEffort(_) | Fact::FolderIdentified(_) => {}
             Fact::ModelSwitched(e) => self.switched(e, event, out),
             Fact::FolderAdded(e) => {
                 self.look(shelf, out);

@@ -84,6 +84,7 @@ fn begin() -> Vec<Fact> {
             mode: domain::call::Mode::Ask,
             model: Some(event::ModelChoice { provider: "ollama".into(), model: "m".into() }),
             tour: false,
+            identity: None,
         }
         .into(),
         InboxPosted {

@@ -40,6 +40,12 @@ pub enum Command {
         /// The added folder.
         folder: String,
     },
+    /// Go on in the folder that stands at the session's path now, where its own was moved or replaced: the person says that
+    /// this one is. Reply: `done`.
+    UseFolder {
+        /// The session.
+        session: String,
+    },
     /// Begin a session in a folder. Reply: `created`.
     CreateSession {
         /// The folder.

@@ -138,6 +138,9 @@ catalogue! {
     SessionModel = "session/model" v 1;
     /// The person changed how much the model is asked to think; it holds from the next step on.
     SessionEffort = "session/effort" v 1;
+    /// Which folder is the session's own: of a session from before that was on record, or by the person's word that the one
+    /// which stands there now is.
+    FolderIdentified = "folder/identified" v 1;
     /// The person let the session look at another folder; nothing there is changed.
     FolderAdded = "folder/added" v 1;
     /// The person took that back.

@@ -24,6 +24,9 @@ pub struct SessionCreated {
     /// Is this the guided tour (scripted, no AI)?
     #[serde(default)]
     pub tour: bool,
+    /// Which folder that was, whatever its path leads to later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<FolderIdentity>,
 }
 
 /// A model of a provider, as chosen by the person.
@@ -83,6 +86,25 @@ pub struct FolderIdentity {
     pub device: u64,
     /// The folder on it.
     pub inode: u64,
+}
+
+impl FolderIdentity {
+    /// Numbers up to here are given to the outermost folders of many disks.
+    const COMMON: u64 = 1_024;
+
+    /// Is it the same folder? A disk may have another number when it is connected again; a folder's number on it stays,
+    /// and two disks hardly ever have the same one, but for their outermost folders.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        self.inode == other.inode && (self.device == other.device || self.inode > Self::COMMON)
+    }
+}
+
+/// `folder/identified`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FolderIdentified {
+    /// Which folder stands at the session's path, and is its own from now on.
+    pub identity: FolderIdentity,
 }
 
 /// `folder/removed`

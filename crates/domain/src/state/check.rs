@@ -45,6 +45,7 @@ pub(super) fn check(state: &State, draft: &Draft) -> Verdict {
         Fact::SessionCreated(_) => violation("session/first", "created twice"),
         Fact::SessionRenamed(e) => require(!e.title.trim().is_empty(), "session/title", || "empty".into()),
         Fact::SessionMode(_) | Fact::SessionModel(_) | Fact::SessionEffort(_) => Ok(()),
+        Fact::FolderIdentified(_) => Ok(()),
         Fact::FolderAdded(e) => state.may_add(e).map_err(|unfit| unfit.violation()),
         Fact::FolderRemoved(e) => require(state.added.contains_key(&e.folder), "folder/known", || {
             format!("{} isn't added", e.folder)

@@ -20,6 +20,10 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         Fact::SessionMode(e) => with_session(state, |s| s.mode = e.mode),
         Fact::SessionModel(e) => session_model(state, e),
         Fact::SessionEffort(e) => with_session(state, |s| s.effort = e.effort),
+        Fact::FolderIdentified(e) => {
+            with_session(state, |s| s.identity = Some(e.identity));
+            judge_open_anew(state);
+        }
         Fact::FolderAdded(e) => {
             let added = Added {
                 path: e.path.clone(),
@@ -139,6 +143,7 @@ fn created(e: &SessionCreated) -> Session {
         model: e.model.clone(),
         effort: None,
         tour: e.tour,
+        identity: e.identity,
         title: String::new(),
     }
 }

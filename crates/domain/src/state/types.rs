@@ -6,7 +6,7 @@
 use crate::call::Question;
 use crate::call::{Act, Grant, Mode, Plan, Semantics, Verdict};
 use crate::digest::Digest;
-use crate::event::{CancelBy, ModelChoice, Origin, Retry, Source, StepEndKind, Target};
+use crate::event::{CancelBy, FolderIdentity, ModelChoice, Origin, Retry, Source, StepEndKind, Target};
 use crate::ids::{
     ApprovalId, AttemptId, CallId, CommandId, FolderId, GrantId, MessageId, QuestionId, RevisionId, StepId,
     TurnId,
@@ -128,6 +128,9 @@ pub struct Session {
     pub effort: Option<Effort>,
     /// Is it the guided tour?
     pub tour: bool,
+    /// Which folder it is, as far as that is on record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<FolderIdentity>,
     /// Its name.
     pub title: String,
 }

@@ -8,9 +8,9 @@ use domain::call::{Grant, Mode};
 use domain::digest::Digest;
 use domain::event::{
     ApprovalExpired, ApprovalGranted, ApprovalRefused, CallResolved, CancelBy, Draft, FolderAdded,
-    FolderIdentity, GrantGiven, GrantRevoked, InboxCancelled, InboxPosted, ModelChoice, Origin,
-    QuestionAnswered, Resolution, SessionCreated, SessionEffort, SessionMode, SessionModel, SessionRenamed,
-    Target, ToolDenied, ToolOutcome, TurnCancel,
+    FolderIdentified, FolderIdentity, GrantGiven, GrantRevoked, InboxCancelled, InboxPosted, ModelChoice,
+    Origin, QuestionAnswered, Resolution, SessionCreated, SessionEffort, SessionMode, SessionModel,
+    SessionRenamed, Target, ToolDenied, ToolOutcome, TurnCancel,
 };
 use domain::ids::{ApprovalId, CallId, CommandId, FolderId, GrantId, MessageId, QuestionId};
 use domain::model::Effort;
@@ -78,6 +78,8 @@ pub enum Command {
     Restore(super::Restore),
     /// Take such a permission back.
     Revoke(GrantId),
+    /// Go on in the folder that stands at the session's path now.
+    UseFolder(FolderIdentity),
     /// Let the session look at another folder: one that was looked at just now.
     AddFolder {
         /// Its path, links resolved.
@@ -144,6 +146,7 @@ pub fn command(state: &State, command: Command, env: &Env<'_>) -> Taken {
         Command::Rename(title) => rename(&title),
         Command::Restore(restore) => super::restore::command(state, restore, env),
         Command::Revoke(grant) => revoke(state, grant),
+        Command::UseFolder(identity) => done(vec![Draft::new(FolderIdentified { identity })]),
         Command::AddFolder { path, name, identity } => {
             let folder = FolderId::new(env.ids);
             super::added::add(state, FolderAdded { folder, path, name, identity })

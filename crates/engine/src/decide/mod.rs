@@ -76,7 +76,7 @@ pub trait Knowledge: Send + Sync {
 }
 
 impl Decision {
-    fn plain(drafts: Vec<Draft>) -> Self {
+    pub(crate) fn plain(drafts: Vec<Draft>) -> Self {
         Self { drafts, barrier: false }
     }
 

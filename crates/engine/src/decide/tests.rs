@@ -96,7 +96,14 @@ impl Bench {
         let model = Some(ModelChoice { provider: "scripted".into(), model: "script".into() });
         let folder = FolderId::from_bits(1);
         let mode = domain::call::Mode::Ask;
-        bench.tell(Command::Create(SessionCreated { folder, root: "/f".into(), mode, model, tour: false }));
+        bench.tell(Command::Create(SessionCreated {
+            folder,
+            root: "/f".into(),
+            mode,
+            model,
+            tour: false,
+            identity: None,
+        }));
         bench
     }
 

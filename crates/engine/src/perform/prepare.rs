@@ -1,6 +1,7 @@
 //! Building a request: what it adds is encoded once and stored by digest, then the whole body is put together.
 
 use crate::input::{Input, PreparedRequest};
+use crate::own;
 use crate::ports::Problem;
 use crate::prompt::{Prompt, RebuildError, facts};
 use crate::shared::Shared;
@@ -67,7 +68,7 @@ async fn build(
     };
     let store_trouble = |error: &dyn std::fmt::Display| problem("store/read", error.to_string());
     let since = facts(&shared.store, id, since, state.next_seq).map_err(|error| store_trouble(&error))?;
-    let folder = Folder(Place::open(Path::new(&session.root), Vec::new()).ok());
+    let folder = Folder(own::open(state, Vec::new()).ok());
     let addition = context::addition(state, &since, &environment(shared, session), &folder)
         .map_err(|error| problem("history/open_call", error.to_string()))?;
 

@@ -27,16 +27,16 @@ pub(crate) async fn restore(
     cancel: CancellationToken,
 ) -> Done {
     let op = Op::Restore(revision.clone());
-    let root = state.session.as_ref().map(|session| session.root.clone()).unwrap_or_default();
     let Some(restoring) = state.restoring.clone() else { return Done::with(op, None) };
-    if restoring.called_off.is_some() && !has_begun(&shared, &root, &restoring).await {
+    if restoring.called_off.is_some() && !has_begun(&shared, &state, &restoring).await {
         return Done::with(op, Some(Input::NotRestored { revision }));
     }
-    let Some(lease) = shared.hold_folder(&real_root(&state), &session, &cancel).await else {
+    let root = real_root(&state);
+    let Some(lease) = shared.hold_folder(&root, &session, &cancel).await else {
         return Done::with(op, Some(Input::NotRestored { revision }));
     };
     // From here on it is finished, whoever wants it stopped.
-    let work = move || all(&shared, &root, &restoring).unwrap_or_else(Restored::broken_off);
+    let work = move || all(&shared, &state, &restoring).unwrap_or_else(Restored::broken_off);
     let restored = tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
         let message = format!("taking changes back broke off: {error}");
         Restored::broken_off(ToolError { code: "internal".to_owned(), message, suggestion: None })
@@ -47,10 +47,10 @@ pub(crate) async fn restore(
 
 /// Has a process before this one begun with it? Then some path isn't any more what it was when the steps were worked out.
 /// Where that can't be told, it is taken for begun.
-async fn has_begun(shared: &Arc<Shared>, root: &str, restoring: &Restoring) -> bool {
-    let (shared, root, restoring) = (Arc::clone(shared), root.to_owned(), restoring.clone());
+async fn has_begun(shared: &Arc<Shared>, state: &Arc<state::State>, restoring: &Restoring) -> bool {
+    let (shared, state, restoring) = (Arc::clone(shared), Arc::clone(state), restoring.clone());
     let look = move || {
-        let place = open(&shared, &root).map_err(on_record)?;
+        let place = open(&shared, &state).map_err(on_record)?;
         let states = preview(&place, &steps(&shared, &restoring)?, None);
         Ok(states.map_err(|error| on_record(of_restore(&error)))?.iter().all(|(_, now)| *now == State::Ready))
     };
@@ -65,8 +65,8 @@ fn steps(shared: &Shared, restoring: &Restoring) -> Result<Vec<Effect>, ToolErro
     ledger::list(&bytes).map_err(|error| missing(error.to_string()))
 }
 
-fn all(shared: &Shared, root: &str, restoring: &Restoring) -> Result<Restored, ToolError> {
-    let place = open(shared, root).map_err(on_record)?;
+fn all(shared: &Shared, state: &state::State, restoring: &Restoring) -> Result<Restored, ToolError> {
+    let place = open(shared, state).map_err(on_record)?;
     let blobs = blobs(shared);
     let steps = steps(shared, restoring)?;
     let done = carry_out(&place, &blobs, &steps).map_err(|error| on_record(of_restore(&error)))?;

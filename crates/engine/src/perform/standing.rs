@@ -5,16 +5,16 @@
 
 use crate::blobs::blobs;
 use crate::decide::{InForce, Knowledge as _};
+use crate::own;
 use crate::shared::Shared;
 use domain::call::{Facts, Mode, ToolError, Verdict};
 use domain::ids::{CallId, SessionId};
 use domain::state::State;
-use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tools::policy::CARRIES;
 use tools::rules::{Layer, as_found};
-use tools::{Cage, Ctx, Output, Place, PolicyInput};
+use tools::{Cage, Ctx, Output, PolicyInput};
 
 /// How things stand for a call.
 pub(super) struct Standing {
@@ -36,12 +36,7 @@ pub(super) fn standing(
     state: &State,
     call: &CallId,
 ) -> Result<Standing, ToolError> {
-    let root = state.session.as_ref().map_or("", |session| session.root.as_str());
-    let place = Place::open(Path::new(root), shared.ports.hide.clone()).map_err(|error| ToolError {
-        code: "folder/missing".into(),
-        message: error.to_string(),
-        suggestion: Some("Tell the person that the folder can't be opened.".into()),
-    })?;
+    let place = own::open(state, shared.ports.hide.clone()).map_err(|not_own| not_own.for_model())?;
     let in_force = shared.in_force(state);
     let added = shared.added(state);
     let layers = as_found(&in_force.layers, &place, &added);

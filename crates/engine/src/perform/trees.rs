@@ -6,6 +6,7 @@
 use crate::blobs::blobs;
 use crate::decide::Look;
 use crate::input::Finished;
+use crate::own;
 use crate::perform::Ready;
 use crate::perform::calls::{bounded_changes, told};
 use crate::shared::Shared;
@@ -15,7 +16,6 @@ use domain::event::{Doubt, Uncovered};
 use domain::ids::CallId;
 use domain::state::{CallPhase, State};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -201,8 +201,7 @@ fn since(shared: &Shared, place: &Place, before: &Digest, cancel: &CancellationT
 pub(crate) async fn look(shared: &Arc<Shared>, state: &Arc<State>) -> BTreeMap<CallId, Look> {
     let (shared, state) = (Arc::clone(shared), Arc::clone(state));
     let looking = move || {
-        let root = state.session.as_ref().map_or("", |session| session.root.as_str());
-        let place = Place::open(Path::new(root), shared.ports.hide.clone()).ok()?;
+        let place = own::open(&state, shared.ports.hide.clone()).ok()?;
         let (_, step) = state.step()?;
         let found = step.calls.iter().filter_map(|call| {
             let CallPhase::Started { semantics: Semantics::Possible { recovery }, tree, .. } = &call.phase

@@ -105,6 +105,7 @@ fn draft(seq: u128) -> Draft {
             mode: domain::call::Mode::Ask,
             model: None,
             tour: false,
+            identity: None,
         }),
         _ if seq % 2 == 1 => Draft::new(InboxPosted {
             message,

@@ -52,6 +52,7 @@ pub(crate) fn created() -> Draft {
         mode: Mode::Ask,
         model: Some(ModelChoice { provider: "anthropic".into(), model: "small".into() }),
         tour: false,
+        identity: None,
     })
 }
 

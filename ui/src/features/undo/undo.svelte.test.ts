@@ -236,7 +236,7 @@ test('what was new is announced as removed, what was deleted as coming back', ()
 test('news name the file or count the files, offer the way back, and hold while somebody is at them', async () => {
   const [onredo, onhold, onclose] = [vi.fn(), vi.fn(), vi.fn()];
   const show = (undo: UndoView, t = en) =>
-    render(UndoNews, { t, news: { kind: 'done', undo }, onredo, onhold, onclose });
+    render(UndoNews, { t, news: { kind: 'done', undo }, onredo, onuse: vi.fn(), onhold, onclose });
   const first = show(done);
   expect(screen.getByRole('status')).toHaveTextContent('Undid changes to 2 files. 1 file was left alone.');
   await userEvent.hover(screen.getByRole('status'));
@@ -257,8 +257,19 @@ test('a return that was refused is an alert in words', () => {
     t: zh,
     news: { kind: 'failed', failure },
     onredo: vi.fn(),
+    onuse: vi.fn(),
     onhold: vi.fn(),
     onclose: vi.fn(),
   });
   expect(screen.getByRole('alert')).toHaveTextContent('这里正在工作。请先停止，再撤销。');
+});
+
+test('where another folder stands in the place, the person may go on in it', async () => {
+  const failure = new Failure({ code: 'folder/other', message: 'other', hint: null });
+  const onuse = vi.fn();
+  const on = { onredo: vi.fn(), onhold: vi.fn(), onclose: vi.fn() };
+  render(UndoNews, { t: en, news: { kind: 'failed', failure }, onuse, ...on });
+  expect(screen.getByRole('alert')).toHaveTextContent('Another folder is there now');
+  await userEvent.click(screen.getByRole('button', { name: 'Go on in this folder' }));
+  expect(onuse).toHaveBeenCalledOnce();
 });

@@ -175,6 +175,8 @@ export class FakeBackend implements Backend {
           throw new Failure({ code: 'made/gone', message: `no ${made}`, hint: null });
         return { kind: 'done' };
       }
+      case 'use_folder':
+        return { kind: 'done' };
       case 'choose_read_folder':
       case 'remove_folder':
         return answerAdded(this.#stage(this.#view(command.args.session)), command, world.folders);

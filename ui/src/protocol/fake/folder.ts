@@ -141,7 +141,13 @@ export class FakeFolder {
   preview(of: UndoOf, paths: readonly string[]): UndoPreview {
     const net = this.#net(of, paths);
     const doubt = of.kind === 'turn' ? this.doubts.get(of.turn) : [...this.doubts.values()].at(-1);
-    const out: UndoPreview = { files: [], kept: [], count: net.length, doubt: doubt ?? null, not_covered: null };
+    const out: UndoPreview = {
+      files: [],
+      kept: [],
+      count: net.length,
+      doubt: doubt ?? null,
+      not_covered: null,
+    };
     for (const effect of net) {
       const now = this.#now.get(effect.path) ?? null;
       if (same(now, effect.before)) continue;

@@ -27,7 +27,11 @@ session: string,
 /**
  * The added folder.
  */
-folder: string, } } | { "name": "create_session", "args": { 
+folder: string, } } | { "name": "use_folder", "args": { 
+/**
+ * The session.
+ */
+session: string, } } | { "name": "create_session", "args": { 
 /**
  * The folder.
  */
