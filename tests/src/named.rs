@@ -29,6 +29,7 @@ fn named(fact: &Fact) -> Vec<Digest> {
     match fact {
         Fact::DocumentLoaded(e) => vec![e.content],
         Fact::RequestPrepared(e) => e.added.iter().copied().chain(e.head).collect(),
+        Fact::SummaryPrepared(e) => vec![e.head, e.segment],
         Fact::AttemptEnd(e) => e.raw.into_iter().collect(),
         Fact::ApprovalRequested(e) => e.facts.proposed.into_iter().collect(),
         Fact::ToolStart(e) => e.tree.into_iter().collect(),

@@ -38,6 +38,8 @@ pub struct Rig {
     pub rules: Arc<Rules>,
     /// Is there somebody to ask?
     pub attended: bool,
+    /// The model's window; `None` where nobody knows it.
+    pub window: Option<u64>,
     /// The loop's bounds.
     pub limits: Limits,
     /// Models that may go on where the chosen one doesn't answer.
@@ -139,6 +141,7 @@ impl Rig {
             keys: Vec::new(),
             rules: Arc::default(),
             attended: true,
+            window: Some(100_000),
             limits: Limits::default(),
             instead: Vec::new(),
         }
@@ -180,7 +183,11 @@ impl Rig {
             ids: Arc::new(CountedIds(Arc::clone(&self.world))),
             jitter: Arc::new(|| 500),
             today: Arc::new(|| "2026-11-29".to_owned()),
-            models: Arc::new(Played { player: Arc::clone(&player), instead: self.instead.clone() }),
+            models: Arc::new(Played {
+                player: Arc::clone(&player),
+                window: self.window,
+                instead: self.instead.clone(),
+            }),
             launcher: self.launcher.clone().unwrap_or_else(|| {
                 Arc::new(CountingShell { world: Arc::clone(&self.world), cage: self.cage })
             }),
@@ -266,6 +273,7 @@ fn in_memory() -> tempfile::TempDir {
 struct Played {
     player: Arc<Player>,
     instead: Vec<ModelChoice>,
+    window: Option<u64>,
 }
 
 impl Models for Played {
@@ -274,7 +282,7 @@ impl Models for Played {
             provider: choice.provider.clone(),
             dialect: "scripted".into(),
             model: choice.model.clone(),
-            context_tokens: Some(100_000),
+            context_tokens: self.window,
             max_output_tokens: 4_096,
             parallel_calls: true,
             calls_as_text: false,

@@ -186,4 +186,5 @@ crashes! {
     plan_only = "a plan that may change nothing";
     another_way_after_a_no = "another way after a no";
     a_cut_before_a_call = "a stream that is cut before a call";
+    a_history_that_gets_shorter = "a history that gets shorter";
 }

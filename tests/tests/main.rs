@@ -7,6 +7,7 @@ mod anywhere;
 mod attached;
 mod attacks;
 mod attacks_injection;
+mod checkpoint;
 mod closing;
 mod crash;
 mod erase;

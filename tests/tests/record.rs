@@ -56,7 +56,10 @@ async fn r_log_20_what_failed_is_kept_for_the_record_and_not_for_the_model() {
             Fact::AttemptEnd(e) => match e.end {
                 AttemptEndKind::Failed { error, .. } => half |= error.partial_text == "HALF an answer",
                 AttemptEndKind::Unaccepted { text, .. } => long |= text == "LONG answer",
-                AttemptEndKind::Accepted | AttemptEndKind::Cancelled | AttemptEndKind::Interrupted => {}
+                AttemptEndKind::Accepted
+                | AttemptEndKind::Summarised { .. }
+                | AttemptEndKind::Cancelled
+                | AttemptEndKind::Interrupted => {}
             },
             Fact::ToolCall(e) => {
                 bad |= matches!(&e.checked, CheckedCall::Bad { error } if error.code == "arguments/invalid");

@@ -19,6 +19,10 @@ pub(crate) struct Scenario {
     pub(crate) commands: &'static [&'static str],
     /// What `notes.txt` holds in the end.
     pub(crate) notes: &'static str,
+    /// The model's window.
+    pub(crate) window: Option<u64>,
+    /// Files of this many bytes, `long0.txt` and so on.
+    pub(crate) long: &'static [usize],
 }
 
 const NOTES: &str = "one\ntwo\nthree\n";
@@ -32,6 +36,8 @@ fn scenario(name: &'static str, script: &'static str) -> Scenario {
         answers: Answers::default(),
         commands: &[],
         notes: NOTES,
+        window: Some(100_000),
+        long: &[],
     }
 }
 
@@ -222,13 +228,35 @@ pub(crate) fn all() -> Vec<Scenario> {
                     {"say":[{"text":"One."}]},{"say":[{"text":"Two."}]},{"say":[{"text":"Three."}]}]}"#,
             )
         },
+        Scenario {
+            notes: "one\nTWO\nthree\n",
+            window: None,
+            long: &[20_000, 24_000],
+            ..scenario(
+                "a history that gets shorter",
+                r#"{"answers":[
+                    {"when":{"contains":"<transcript>"},"repeat":true,"say":[{"text":"The notes are to be seen to; three long files were read."}]},
+                    {"say":[{"call":{"name":"read_file","arguments":{"path":"long0.txt"}}}]},
+                    {"say":[{"call":{"name":"read_file","arguments":{"path":"long1.txt"}}}]},
+                    {"when":{"contains":"a line of a long file"},"error":{"class":"context_overflow"}},
+                    {"say":[{"call":{"name":"read_file","arguments":{"path":"notes.txt"}}}]},
+                    {"say":[{"call":{"name":"edit_file","arguments":{"path":"notes.txt","old_text":"two","new_text":"TWO"}}}]},
+                    {"repeat":true,"say":[{"text":"Changed."}]}]}"#,
+            )
+        },
     ]
 }
 
 impl Scenario {
     pub(crate) fn rig(&self) -> Rig {
         let mut rig = Rig::new(self.script);
-        rig.mode = self.mode;
+        (rig.mode, rig.window) = (self.mode, self.window);
+        // A process that begins the script again reads all of it again.
+        rig.limits.checkpoints_in_a_row = 20;
+        for (n, bytes) in self.long.iter().enumerate() {
+            let file = rig.folder().join(format!("long{n}.txt"));
+            std::fs::write(file, "a line of a long file\n".repeat(bytes / 22)).expect("a file");
+        }
         rig.instead = vec![ModelChoice { provider: "scripted".into(), model: "second".into() }];
         rig
     }

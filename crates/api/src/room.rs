@@ -82,6 +82,8 @@ impl Room {
                 self.order(&session, Order::RemoveFolder(id(&folder)?)).await
             }
             Command::UseFolder { session } => self.use_folder(&session).await,
+            Command::Summarise { session } => self.order(&session, Order::Summarise).await,
+            Command::UseFullHistory { session } => self.order(&session, Order::UseFullHistory).await,
             Command::CreateSession { folder, mode, model } => self.create(&folder, mode, model).await,
             Command::StartTour { language } => self.tour(language).await,
             Command::OpenSession { session } => self.open(&session).await,

@@ -245,6 +245,7 @@ pub(crate) async fn rest(way: &Way, session: &str, from: u64, json: bool) -> Res
             follow.rested(events, from, view.seq, "waiting").await
         }
         Activity::Working { .. }
+        | Activity::Summarising { .. }
         | Activity::Held { .. }
         | Activity::Retrying { .. }
         | Activity::NeedsYou { .. }

@@ -225,6 +225,14 @@ fn worded(entry: &Entry) -> String {
         EntryBody::Notice { code, facts, .. } => {
             format!("  * {code} {}", facts.values().cloned().collect::<Vec<_>>().join(" "))
         }
+        EntryBody::History { history } if history.steps > 0 => {
+            let (steps, before, after) = (history.steps, history.before, history.after);
+            format!("  * {steps} steps stand as a summary for the model, {before} → {after} tokens")
+        }
+        EntryBody::History { history } => {
+            let (results, before, after) = (history.results, history.before, history.after);
+            format!("  * {results} older results are shortened for the model, {before} → {after} tokens")
+        }
         EntryBody::Undo { undo } => {
             format!("  < {} files taken back, {} left alone [{}]", undo.count, undo.kept.len(), undo.state)
         }

@@ -34,7 +34,7 @@ pub struct Addition {
 /// When a call among them has no result.
 pub fn addition(
     state: &State,
-    since: &[Fact],
+    since: &[(u64, Fact)],
     environment: &Environment,
     source: &dyn Documents,
 ) -> Result<Addition, HistoryError> {
@@ -65,6 +65,7 @@ pub fn addition(
         included.push(waiting.message.clone());
         facts.push(UserMessage { message: waiting.message.clone(), text: waiting.text.clone() }.into());
     }
-    let messages = history::project(since.iter().chain(&facts))?;
+    let placed: Vec<(u64, Fact)> = (state.next_seq..).zip(facts.iter().cloned()).collect();
+    let messages = history::project(since.iter().chain(&placed))?;
     Ok(Addition { facts, messages, included, documents })
 }

@@ -7,6 +7,8 @@
 
 pub mod added;
 pub mod addition;
+pub mod budget;
+pub mod checkpoint;
 pub mod documents;
 pub mod environment;
 pub mod estimate;

@@ -41,8 +41,12 @@ pub fn audit(events: &[Recorded], epoch: u64) -> Vec<Finding> {
 struct Audit {
     findings: Vec<Finding>,
     state: State,
-    /// Facts since the last request.
-    facts: Vec<Fact>,
+    /// All facts with their places, and how many of them the last request held.
+    facts: Vec<(u64, Fact)>,
+    sent: usize,
+    /// Where each closed step began and ended, and the hash of every event so far, for checkpoints.
+    steps: Vec<(u64, u64)>,
+    hashes: Vec<Digest>,
     last: Option<(u64, Digest)>,
     ids: BTreeSet<String>,
     started: BTreeSet<String>,
@@ -79,6 +83,7 @@ impl Audit {
             Payload::Text(_) => {}
         }
         self.last = Some((recorded.seq, recorded.hash));
+        self.hashes.push(recorded.hash);
     }
 
     fn event(&mut self, event: &Event) {
@@ -94,11 +99,12 @@ impl Audit {
                 self.find(violation.law, seq, violation.detail);
             }
             self.fact(fact, seq);
+            self.replacement(fact, seq);
         }
         self.state.fold(event);
-        self.facts.extend(event.fact.clone());
-        if matches!(event.fact, Some(Fact::RequestPrepared(_))) {
-            self.sendable(seq);
+        self.facts.extend(event.fact.clone().map(|fact| (seq, fact)));
+        if let Some(Fact::RequestPrepared(prepared)) = &event.fact {
+            self.sendable(prepared.opened.is_some(), seq);
         }
     }
 
@@ -138,10 +144,40 @@ impl Audit {
         }
     }
 
-    /// I5: what is about to be sent is a valid history. Each request adds whole answers with their results, so the parts
-    /// that were sent before needn't be looked at again.
-    fn sendable(&mut self, seq: u64) {
-        match history::project(&self.facts) {
+    /// What is replaced ends between two steps, and a checkpoint names the very events that it stands for.
+    fn replacement(&mut self, fact: &Fact, seq: u64) {
+        let upto = match fact {
+            Fact::StepEnd(_) => {
+                let began = self.state.step().map_or(seq, |(_, step)| step.at);
+                return self.steps.push((began, seq));
+            }
+            Fact::SummaryPrepared(e) => e.upto,
+            Fact::HistoryShortened(e) => e.upto,
+            Fact::CheckpointCommitted(e) => {
+                let last = e.upto.checked_sub(1).and_then(|at| usize::try_from(at).ok());
+                if last.and_then(|at| self.hashes.get(at)) != Some(&e.chain) {
+                    self.find(
+                        "checkpoint/chain",
+                        seq,
+                        format!("it doesn't stand for what is before {}", e.upto),
+                    );
+                }
+                e.upto
+            }
+            _ => return,
+        };
+        let at = self.steps.partition_point(|(_, end)| *end < upto);
+        if self.steps.get(at).is_some_and(|(began, _)| *began < upto) {
+            self.find("history/closed_steps", seq, format!("{upto} lies within a step"));
+        }
+    }
+
+    /// I5: what is about to be sent is a valid history. Each request adds whole answers with their results, so within a
+    /// prefix epoch the parts that were sent before needn't be looked at again.
+    fn sendable(&mut self, opens: bool, seq: u64) {
+        let from = if opens { 0 } else { self.sent };
+        self.sent = self.facts.len();
+        match history::project(&self.facts[from..]) {
             Ok(messages) => {
                 if let Some(problem) = history::unsendable(&messages) {
                     self.find("I5", seq, problem);
@@ -149,7 +185,6 @@ impl Audit {
             }
             Err(error) => self.find("I5", seq, error.to_string()),
         }
-        self.facts.clear();
     }
 
     /// I6: after recovery nothing of a dead process is open; I8: every attempt that ended is settled.

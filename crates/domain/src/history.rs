@@ -1,9 +1,14 @@
 //! The history the model sees, projected from three families only: user messages (with the host notes that stand beside
 //! them), accepted answers, and the results of their calls.
 //!
-//! Invariant: every call of an answer is followed by its result, in the model's order; deltas, approvals, decisions and
-//! notices never reach the model; the projection of a whole log is the concatenation of the projections of its parts
-//! cut at any `request/prepared`.
+//! It has two operations: append, and replace. What is replaced stays in the log, and the newest replacements decide what
+//! stands for it: a checkpoint for closed steps, a reference for a long result. Invariant: every call of an answer is
+//! followed by its result, in the model's order; deltas, approvals, decisions and notices never reach the model; between
+//! two replacements, the projection of a whole log is the concatenation of those of its parts cut at any `request/prepared`.
+
+mod reference;
+
+pub use reference::{PLACE, reference};
 
 use crate::event::Fact;
 use crate::ids::CallId;
@@ -18,19 +23,58 @@ pub enum HistoryError {
     OpenCall(String),
 }
 
-/// The messages these facts add to the history, oldest first. Neighbouring notes and words of the user stay separate.
+/// The messages these facts, each with its sequence number, add to the history, oldest first. Neighbouring notes and words
+/// of the user stay separate.
 ///
 /// # Errors
 /// When a call has no terminal.
-pub fn project<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Result<Vec<Message>, HistoryError> {
-    let mut builder = Builder::default();
-    facts.into_iter().for_each(|fact| builder.take(fact));
+pub fn project<'a, I>(facts: I) -> Result<Vec<Message>, HistoryError>
+where
+    I: IntoIterator<Item = &'a (u64, Fact)>,
+    I::IntoIter: Clone,
+{
+    let facts = facts.into_iter();
+    let replaced = Replaced::of(facts.clone());
+    let mut builder = Builder { references: replaced.references, ..Builder::default() };
+    if let Some(text) = replaced.checkpoint {
+        builder.push(Message::User(text.to_owned()));
+    }
+    facts.filter(|(seq, _)| *seq >= replaced.upto).for_each(|(seq, fact)| builder.take(*seq, fact));
     builder.finish()
+}
+
+/// What the newest replacements among some facts put in the place of older ones.
+#[derive(Default)]
+struct Replaced<'a> {
+    checkpoint: Option<&'a str>,
+    /// The checkpoint stands for what lies before this.
+    upto: u64,
+    /// Long results before this are references.
+    references: u64,
+}
+
+impl<'a> Replaced<'a> {
+    fn of(facts: impl Iterator<Item = &'a (u64, Fact)>) -> Self {
+        let mut replaced = Self::default();
+        for (_, fact) in facts {
+            match fact {
+                Fact::HistoryShortened(e) => replaced.references = e.upto,
+                Fact::CheckpointCommitted(e) => {
+                    (replaced.checkpoint, replaced.upto) = (Some(e.text.as_str()), e.upto);
+                }
+                Fact::HistoryRestored(_) => replaced = Self::default(),
+                _ => {}
+            }
+        }
+        replaced
+    }
 }
 
 #[derive(Default)]
 struct Builder {
     messages: Vec<Message>,
+    /// Long results before this are references.
+    references: u64,
     /// How many calls the last answer makes: their results go out as one message, once all are there.
     announced: usize,
     /// Calls of the last answer, in order, with their results as they come.
@@ -44,7 +88,7 @@ struct Pending {
 }
 
 impl Builder {
-    fn take(&mut self, fact: &Fact) {
+    fn take(&mut self, seq: u64, fact: &Fact) {
         match fact {
             Fact::UserMessage(e) => self.push(Message::User(e.text.clone())),
             Fact::ContextNote(e) => self.push(Message::User(e.text.clone())),
@@ -58,11 +102,11 @@ impl Builder {
             )),
             Fact::ToolResult(e) => {
                 let is_error = matches!(e.outcome, crate::event::ToolOutcome::Error { .. });
-                self.result(&e.call, &e.text, is_error);
+                self.result(seq, &e.call, &e.text, is_error);
             }
-            Fact::ToolDenied(e) => self.result(&e.call, &e.text, true),
-            Fact::ToolCancelled(e) => self.result(&e.call, &e.text, true),
-            Fact::ToolOutcomeUnknown(e) => self.result(&e.call, &e.text, true),
+            Fact::ToolDenied(e) => self.result(seq, &e.call, &e.text, true),
+            Fact::ToolCancelled(e) => self.result(seq, &e.call, &e.text, true),
+            Fact::ToolOutcomeUnknown(e) => self.result(seq, &e.call, &e.text, true),
             _ => {}
         }
     }
@@ -72,9 +116,10 @@ impl Builder {
         self.messages.push(message);
     }
 
-    fn result(&mut self, call: &CallId, text: &str, is_error: bool) {
+    fn result(&mut self, seq: u64, call: &CallId, text: &str, is_error: bool) {
+        let instead = if seq < self.references { reference(seq, text, is_error) } else { None };
         if let Some((_, pending)) = self.calls.iter_mut().find(|(id, _)| id == call) {
-            pending.result = Some((text.to_owned(), is_error));
+            pending.result = Some((instead.unwrap_or_else(|| text.to_owned()), is_error));
         }
         if self.calls.len() >= self.announced {
             self.flush();

@@ -59,7 +59,7 @@ impl Log {
         let mut log = Self::stepping();
         log.lawful(said(1));
         log.lawful(log.prepared());
-        log.lawful(AttemptStart { attempt: attempt(1), n: 1, body: body() });
+        log.lawful(AttemptStart { attempt: attempt(1), n: 1, body: body(), purpose: Purpose::Answer });
         log
     }
 
@@ -137,10 +137,12 @@ impl Log {
 
     /// The request that the open step would prepare now.
     pub(crate) fn prepared(&self) -> RequestPrepared {
-        let prefix = self.state.prefix.as_ref();
+        let last = self.state.prefix.as_ref();
+        let prefix = last.filter(|prefix| prefix.generation == self.state.history.generation);
+        let opened = if last.is_some() { EpochReason::History } else { EpochReason::First };
         RequestPrepared {
-            prefix_epoch: prefix.map_or(1, |prefix| prefix.epoch),
-            opened: prefix.is_none().then_some(EpochReason::First),
+            prefix_epoch: last.map_or(0, |last| last.epoch) + u32::from(prefix.is_none()),
+            opened: prefix.is_none().then_some(opened),
             revision: self.state.step().map_or(1, |(_, step)| step.revisions + 1),
             dialect: "scripted".into(),
             adapter: 1,
@@ -153,6 +155,45 @@ impl Log {
             included: Vec::new(),
             tokens: 1,
         }
+    }
+}
+
+impl Log {
+    /// A checkpoint that stands for all before this event.
+    pub(crate) fn checkpoint(&self, upto: u64) -> CheckpointCommitted {
+        let generation = self.state.history.generation;
+        let last = usize::try_from(upto).ok().and_then(|upto| upto.checked_sub(1));
+        CheckpointCommitted {
+            generation: generation + 1,
+            from: generation,
+            upto,
+            chain: last.and_then(|at| self.events.get(at)).map_or(Digest::ZERO, |event| event.hash),
+            steps: 1,
+            kept: 0,
+            text: format!("what was before {upto}"),
+            summary: None,
+            tokens: Shrunk { before: 10, after: 5 },
+            why: ShortenWhy::Budget,
+        }
+    }
+
+    /// References in the place of long results before this event.
+    pub(crate) fn shortening(&self, upto: u64) -> HistoryShortened {
+        let generation = self.state.history.generation;
+        HistoryShortened {
+            generation: generation + 1,
+            from: generation,
+            upto,
+            results: 1,
+            tokens: Shrunk { before: 10, after: 5 },
+            why: ShortenWhy::Budget,
+        }
+    }
+
+    /// The full history again.
+    pub(crate) fn in_full(&self) -> HistoryRestored {
+        let generation = self.state.history.generation;
+        HistoryRestored { generation: generation + 1, from: generation }
     }
 }
 

@@ -5,7 +5,9 @@
 use crate::decide::Judged;
 use domain::call::ToolError;
 use domain::digest::Digest;
-use domain::event::{Changed, Doubt, EpochReason, Fact, KeptBack};
+use domain::event::{
+    Changed, CheckpointCommitted, Doubt, EpochReason, Fact, HistoryShortened, KeptBack, SummaryPrepared,
+};
 use domain::ids::{ApprovalId, AttemptId, CallId, MessageId, RevisionId, StepId};
 use domain::model::{ModelDelta, ModelError, Outcome, Usage};
 use serde_json::Value;
@@ -20,6 +22,13 @@ pub enum Input {
         step: StepId,
         /// The request.
         request: Box<PreparedRequest>,
+    },
+    /// The history gets shorter before the request can go out.
+    Shorter {
+        /// For this step.
+        step: StepId,
+        /// How.
+        shorter: Shorter,
     },
     /// A request couldn't be built.
     NotPrepared {
@@ -108,6 +117,31 @@ pub enum Input {
     ApprovalDue {
         /// The approval.
         approval: ApprovalId,
+    },
+}
+
+/// How the history gets shorter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shorter {
+    /// Long results become references.
+    References(HistoryShortened),
+    /// A model is asked for a summary first.
+    Ask {
+        /// The request.
+        summary: SummaryPrepared,
+        /// Which key is used, and where it came from; none when none is.
+        credential: Option<(String, String)>,
+    },
+    /// A checkpoint stands for closed steps.
+    Checkpoint(Box<CheckpointCommitted>),
+    /// There is nothing worth summarising, and nothing else was wanted.
+    Nothing,
+    /// Nothing makes it short enough.
+    CannotFit {
+        /// Tokens that the smallest request would have.
+        needs: u64,
+        /// Tokens that a request may have.
+        room: u64,
     },
 }
 

@@ -16,6 +16,7 @@ pub mod own;
 mod perform;
 pub mod ports;
 pub mod prompt;
+mod record;
 mod removing;
 mod restoring;
 pub mod saw;

@@ -10,6 +10,12 @@ pub struct Limits {
     pub steps_per_turn: u32,
     /// Requests sent for one step.
     pub attempts_per_step: u32,
+    /// Smaller requests built for one step after its service refused one for its size.
+    pub overflows_per_step: u32,
+    /// Requests sent for one summary.
+    pub attempts_per_summary: u32,
+    /// Steps in a row that may each need a checkpoint before the turn asks to go on.
+    pub checkpoints_in_a_row: u32,
     /// Calls of one answer that are looked at; later ones get an error result.
     pub calls_per_step: u32,
     /// Calls that run side by side.
@@ -41,6 +47,9 @@ impl Default for Limits {
         Self {
             steps_per_turn: 100,
             attempts_per_step: 5,
+            overflows_per_step: 3,
+            attempts_per_summary: 2,
+            checkpoints_in_a_row: 3,
             calls_per_step: 32,
             parallel_calls: 8,
             running_turns: 4,

@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use domain::digest::Digest;
-use domain::event::{Event, Fact, RequestPrepared};
+use domain::event::{Event, Fact, RequestPrepared, SummaryPrepared};
 use domain::ids::SessionId;
 use domain::state::Prefix;
 use providers::{Body, Dialect, Markers};
@@ -16,6 +16,8 @@ pub(crate) const PAGE: usize = 1_000;
 
 /// The event of a request that was built.
 pub(crate) const PREPARED: &str = "request/prepared";
+/// The type of the events that requests for a summary are recorded as.
+pub(crate) const SUMMARY: &str = "summary/prepared";
 
 /// Why a request can't be rebuilt.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +57,7 @@ impl Prompt {
     /// When the log or a blob can't be read.
     pub fn load(reader: &Reader, session: &SessionId, prefix: &Prefix) -> Result<Self, RebuildError> {
         let mut prompt = Self::default();
-        for fact in facts(reader, session, prefix.opened, prefix.last + 1)? {
+        for (_, fact) in facts(reader, session, prefix.opened, prefix.last + 1)? {
             if let Fact::RequestPrepared(prepared) = fact {
                 prompt.take(reader, &prepared)?;
             }
@@ -114,6 +116,19 @@ impl Prompt {
     }
 }
 
+/// The body of a request for a summary: it stands alone and isn't marked for any cache.
+///
+/// # Errors
+/// When a blob can't be read.
+pub fn summary(
+    reader: &Reader,
+    dialect: &dyn Dialect,
+    prepared: &SummaryPrepared,
+) -> Result<Body, store::BlobError> {
+    let (head, segment) = (blob(reader, &prepared.head)?, blob(reader, &prepared.segment)?);
+    Ok(Body::assemble(dialect, &head, &[segment], &Markers::default()))
+}
+
 fn blob(reader: &Reader, digest: &Digest) -> Result<Bytes, store::BlobError> {
     reader.blob(digest).map(Bytes::from)
 }
@@ -123,7 +138,7 @@ pub(crate) fn one(reader: &Reader, session: &SessionId, seq: u64) -> Result<Even
     Ok(reader.event(session, seq)?.ok_or(RebuildError::None { seq })?.decode()?)
 }
 
-/// The facts of a session from one sequence number up to, not including, another.
+/// The facts of a session with their places, from one sequence number up to, not including, another.
 ///
 /// # Errors
 /// When the log can't be read.
@@ -132,7 +147,7 @@ pub(crate) fn facts(
     session: &SessionId,
     from: u64,
     to: u64,
-) -> Result<Vec<Fact>, RebuildError> {
+) -> Result<Vec<(u64, Fact)>, RebuildError> {
     let mut facts = Vec::new();
     let mut at = from;
     while at < to {
@@ -140,7 +155,7 @@ pub(crate) fn facts(
         let Some(last) = page.last() else { break };
         at = last.seq + 1;
         for recorded in page {
-            facts.extend(recorded.decode()?.fact);
+            facts.extend(recorded.decode()?.placed());
         }
     }
     Ok(facts)

@@ -4,7 +4,7 @@
 //! from. Invariant: nothing here is kept beside the log; parts are told from its facts, bytes from its blobs, and whether the
 //! bytes are those that were sent is found out, not assumed.
 
-use crate::prompt::{PAGE, PREPARED, Prompt, RebuildError, one};
+use crate::prompt::{PAGE, PREPARED, Prompt, RebuildError, SUMMARY, one};
 use bytes::Bytes;
 use context::estimate::tokens;
 use domain::call::Act;
@@ -230,8 +230,8 @@ fn sent(
         let Some(last) = page.last() else { return Ok((attempts, settled)) };
         next = last.seq + 1;
         for recorded in page {
-            let over =
-                recorded.step.as_ref() != step || recorded.kind == PREPARED || recorded.kind == "tool/call";
+            let over = recorded.step.as_ref() != step
+                || [PREPARED, SUMMARY, "tool/call"].contains(&recorded.kind.as_str());
             if over {
                 return Ok((attempts, settled));
             }

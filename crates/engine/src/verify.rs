@@ -4,10 +4,10 @@
 //! request's bytes are exactly what was sent; where the adapter is today's, encoding the history again gives the same
 //! segments.
 
-use crate::prompt::{PAGE, PREPARED, Prompt, RebuildError};
+use crate::prompt::{self, PAGE, PREPARED, Prompt, RebuildError, SUMMARY};
 use domain::audit::{Finding, audit};
 use domain::digest::Digest;
-use domain::event::{Fact, Payload, Recorded, RequestPrepared};
+use domain::event::{Fact, Payload, Recorded, RequestPrepared, SummaryPrepared};
 use domain::history;
 use domain::ids::SessionId;
 use domain::model::ModelSnapshot;
@@ -107,11 +107,11 @@ fn requests(
     verdict: &mut Verdict,
     watch: &Watch<'_>,
 ) -> Result<ControlFlow<()>, RebuildError> {
-    let of = events.iter().filter(|event| event.kind == PREPARED).count() as u64;
+    let of = events.iter().filter(|event| [PREPARED, SUMMARY].contains(&event.kind.as_str())).count() as u64;
     let mut rebuilt = Rebuilt { reader, prompt: Prompt::default(), erased: false };
     let mut model: Option<ModelSnapshot> = None;
     // Facts since the last request of the prefix epoch, and since the beginning for one that opens.
-    let mut facts: Vec<Fact> = Vec::new();
+    let mut facts: Vec<(u64, Fact)> = Vec::new();
     let mut since = 0;
     // How many of them had lost no word, up to the last that had.
     let mut whole_from = 0;
@@ -135,9 +135,13 @@ fn requests(
                 }
                 since = facts.len();
             }
+            Fact::SummaryPrepared(prepared) => match &model {
+                Some(model) => summary(reader, prepared, model, recorded.seq, verdict),
+                None => find(verdict, recorded.seq, "a request outside any step"),
+            },
             _ => {}
         }
-        facts.push(fact);
+        facts.push((recorded.seq, fact));
         if !untouched {
             whole_from = facts.len();
         }
@@ -145,9 +149,32 @@ fn requests(
     Ok(ControlFlow::Continue(()))
 }
 
+/// A request for a summary stands alone.
+fn summary(
+    reader: &Reader,
+    prepared: &SummaryPrepared,
+    model: &ModelSnapshot,
+    seq: u64,
+    verdict: &mut Verdict,
+) {
+    verdict.requests += 1;
+    let dialect = match providers::dialect_of(model) {
+        Ok(dialect) => dialect,
+        Err(error) => return find(verdict, seq, error.to_string()),
+    };
+    match prompt::summary(reader, &*dialect, prepared) {
+        Ok(body) if body.digest() == prepared.body && body.len() as u64 == prepared.bytes => {}
+        Ok(_) => find(verdict, seq, "the rebuilt request for a summary isn't the one that was sent"),
+        Err(BlobError::Gone { why: Gone::Erased, .. }) => verdict.erased_requests += 1,
+        Err(error) => {
+            find(verdict, seq, format!("a part of the request is missing or damaged: {error}"));
+        }
+    }
+}
+
 /// What a request added to the one before.
 struct Added<'a> {
-    facts: &'a [Fact],
+    facts: &'a [(u64, Fact)],
     /// Did none of them lose words?
     whole: bool,
 }

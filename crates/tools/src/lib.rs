@@ -20,6 +20,7 @@ pub mod parse;
 pub mod path;
 pub mod place;
 pub mod policy;
+pub mod record;
 pub mod redact;
 pub mod registry;
 pub mod revision;

@@ -87,6 +87,11 @@ impl Text {
         (self.charset, self.bom) == (other.charset, other.bom)
     }
 
+    /// A text that is one already.
+    pub(crate) fn plain(body: String) -> Self {
+        Self { body, charset: Charset::Utf8, bom: false }
+    }
+
     /// The encoding's name for people and models.
     pub(crate) fn encoding(&self) -> &'static str {
         match (self.charset, self.bom) {

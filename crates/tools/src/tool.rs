@@ -11,6 +11,7 @@ use crate::clear::Cleared;
 use crate::launch::Launcher;
 use crate::limits::Limits;
 use crate::place::Place;
+use crate::record::Record;
 use domain::call::{Effect, ToolError};
 use domain::digest::Digest;
 use futures_util::future::BoxFuture;
@@ -98,6 +99,8 @@ pub struct Ctx {
     pub added: Arc<Vec<AddedPlace>>,
     /// Where big bytes go.
     pub blobs: Arc<dyn BlobSink>,
+    /// The session's own record.
+    pub record: Arc<dyn Record>,
     /// How commands are started.
     pub launcher: Arc<dyn Launcher>,
     /// Where deleted things go.

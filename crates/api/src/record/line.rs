@@ -100,10 +100,14 @@ fn said(fact: &Fact) -> Facts {
             let target = if e.target == Target::NextStep { "step" } else { "turn" };
             some([("text", e.text.clone()), ("origin", origin.into()), ("target", target.into())])
         }
-        Fact::TurnStart(e) => {
-            let source = if matches!(e.source, Source::Recovery { .. }) { "recovery" } else { "message" };
-            one("source", source)
-        }
+        Fact::TurnStart(e) => one(
+            "source",
+            match e.source {
+                Source::Recovery { .. } => "recovery",
+                Source::Message { .. } => "message",
+                Source::Summary => "summary",
+            },
+        ),
         Fact::TurnCancel(e) => one("by", words::by_name(e.by)),
         Fact::TurnEnd(e) => {
             let (end, facts) = words::end(&e.end);
@@ -115,6 +119,9 @@ fn said(fact: &Fact) -> Facts {
         Fact::ContextNote(e) => one("topic", &e.topic),
         Fact::DocumentLoaded(e) => one("path", &e.path),
         Fact::RequestPrepared(e) => prepared(e),
+        Fact::SummaryPrepared(e) => one("tokens", &e.tokens.to_string()),
+        Fact::HistoryShortened(e) => one("results", &e.results.to_string()),
+        Fact::CheckpointCommitted(e) => one("steps", &e.steps.to_string()),
         Fact::AttemptStart(e) => one("n", &e.n.to_string()),
         Fact::AttemptEnd(e) => attempt_end(e),
         Fact::AssistantAccepted(e) => answer(e),
@@ -159,6 +166,7 @@ fn prepared(e: &RequestPrepared) -> Facts {
 fn attempt_end(e: &AttemptEnd) -> Facts {
     let (end, class) = match &e.end {
         AttemptEndKind::Accepted => ("accepted", None),
+        AttemptEndKind::Summarised { .. } => ("summarised", None),
         AttemptEndKind::Unaccepted { .. } => ("unaccepted", None),
         AttemptEndKind::Failed { error, .. } => ("failed", Some(words::class(error.class))),
         AttemptEndKind::Cancelled => ("cancelled", None),
@@ -212,6 +220,7 @@ fn step_end(end: StepEndKind) -> &'static str {
     match end {
         StepEndKind::Tools => "tools",
         StepEndKind::Answer => "answer",
+        StepEndKind::Summarised => "summarised",
         StepEndKind::Failed => "failed",
         StepEndKind::Cancelled => "cancelled",
         StepEndKind::Interrupted => "interrupted",

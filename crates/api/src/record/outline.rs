@@ -86,7 +86,7 @@ pub(super) fn letter(event: &Recorded) -> char {
 fn told(fact: &Fact, event: &Recorded) -> char {
     match fact {
         Fact::AttemptEnd(e) => match e.end {
-            AttemptEndKind::Accepted | AttemptEndKind::Cancelled => 's',
+            AttemptEndKind::Accepted | AttemptEndKind::Summarised { .. } | AttemptEndKind::Cancelled => 's',
             AttemptEndKind::Unaccepted { .. } | AttemptEndKind::Failed { .. } => 'S',
             AttemptEndKind::Interrupted => 'r',
         },

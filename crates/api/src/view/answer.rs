@@ -140,7 +140,7 @@ impl Fold {
     pub(super) fn attempt_end(&mut self, e: &AttemptEnd, event: &Event, out: &mut Vec<Patch>) {
         self.settle(e.settled);
         match &e.end {
-            AttemptEndKind::Accepted => {}
+            AttemptEndKind::Accepted | AttemptEndKind::Summarised { .. } => {}
             AttemptEndKind::Failed { error, retry: Some(_) } => {
                 self.take_back(&e.attempt, out);
                 // One line for all attempts of a step; the activity says when the next one comes.
@@ -148,7 +148,7 @@ impl Fold {
                 let mut facts = words::failure_facts(error);
                 if let Some((_, step)) = self.state.step() {
                     facts.insert("provider".to_owned(), super::facts::shown(&step.model.provider));
-                    facts.insert("attempt".to_owned(), step.attempts.to_string());
+                    facts.insert("attempt".to_owned(), step.tries.to_string());
                 }
                 let body =
                     EntryBody::Notice { code: "attempt/failed".to_owned(), facts, level: NoticeLevel::Bad };

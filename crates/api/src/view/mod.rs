@@ -11,6 +11,7 @@ pub(crate) mod approval;
 mod calls;
 pub(crate) mod diff;
 pub(crate) mod facts;
+mod history;
 mod patch;
 mod restore;
 #[cfg(test)]
@@ -61,6 +62,10 @@ pub struct Fold {
     tokens: Tokens,
     /// How long the open turn has been at work, ms: a time in which no process ran counts for nothing.
     turn_ms: u64,
+    /// Is the open turn only there for a summary?
+    only_summary: bool,
+    /// Project documents of which a version was told.
+    documents: BTreeMap<String, Digest>,
     /// The process that wrote the last event.
     epoch: u64,
     /// What work waits for outside the session.
@@ -100,6 +105,8 @@ impl Fold {
             said: String::new(),
             tokens: Tokens::default(),
             turn_ms: 0,
+            only_summary: false,
+            documents: BTreeMap::new(),
             epoch: 0,
             hold: None,
         }
@@ -188,6 +195,9 @@ impl Fold {
             Fact::UserMessage(e) => {
                 self.put(event, e.message.to_string(), EntryBody::Said { text: e.text.clone() }, out)
             }
+            // Given to the model once more because the earlier time was summarised away.
+            Fact::DocumentLoaded(e)
+                if self.documents.insert(e.path.clone(), e.content) == Some(e.content) => {}
             Fact::DocumentLoaded(e) => {
                 let code = if e.named_only { "document/named" } else { "document/loaded" };
                 self.notice(event, code, &[("path", facts::shown(&e.path))], NoticeLevel::Info, out);
@@ -247,9 +257,15 @@ impl Fold {
                     e.facts.iter().map(|(k, v)| (k.as_str(), facts::shown(v))).collect();
                 self.notice(event, &e.code, &facts, NoticeLevel::Info, out);
             }
+            Fact::HistoryShortened(e) => self.shortened(e, event, out),
+            Fact::CheckpointCommitted(e) => self.checkpoint(e, event, out),
+            Fact::HistoryRestored(_) => self.full_history(event, out),
+            // What it did has its own line.
+            Fact::TurnEnd(e) if self.only_summary && e.end == event::End::Completed => {}
             Fact::TurnEnd(e) => self.turn_end(e, event, out),
-            Fact::TurnStart(_) => {
+            Fact::TurnStart(e) => {
                 self.turn_ms = 0;
+                self.only_summary = e.source == event::Source::Summary;
                 self.look_for_gone(shelf, out);
             }
             Fact::SessionRenamed(_)
@@ -262,6 +278,9 @@ impl Fold {
             | Fact::StepEnd(_)
             | Fact::ContextNote(_)
             | Fact::RequestPrepared(_)
+            | Fact::HistoryAsked(_)
+            | Fact::ContextOverflowed(_)
+            | Fact::SummaryPrepared(_)
             | Fact::ToolDecision(_)
             | Fact::CredentialUsed(_)
             | Fact::SecretPrinted(_)
@@ -434,12 +453,17 @@ impl Fold {
         if count > 0 {
             return Activity::NeedsYou { count };
         }
-        match turn.step.as_ref().map(|step| (&step.phase, step.attempts)) {
+        let step = turn.step.as_ref();
+        let about = step.and_then(|step| step.request.as_ref()?.about);
+        match step.map(|step| (&step.phase, step.tries)) {
             Some((StepPhase::Backoff { retry, class }, attempts)) => Activity::Retrying {
                 class: words::class(*class).to_owned(),
                 until: retry.until,
                 attempt: attempts + 1,
             },
+            Some((StepPhase::Attempting { .. }, _)) if about.is_some() => {
+                Activity::Summarising { since: turn.started }
+            }
             _ => match self.hold {
                 Some(Hold::Folder) => Activity::Held { by: "folder".to_owned() },
                 Some(Hold::Store) => Activity::Held { by: "store".to_owned() },

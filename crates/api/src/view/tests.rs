@@ -1,6 +1,7 @@
 //! Scripted event sequences, folded: what a client sees, in one line an entry.
 
 mod added;
+mod history;
 mod returned;
 mod stopped;
 mod switched;
@@ -109,7 +110,7 @@ fn attempt(n: u128) -> AttemptId {
 }
 
 fn start(n: u32) -> Fact {
-    AttemptStart { attempt: attempt(n.into()), n, body: Digest::ZERO }.into()
+    AttemptStart { attempt: attempt(n.into()), n, body: Digest::ZERO, purpose: Purpose::Answer }.into()
 }
 
 fn say(n: u128, text: &str) -> Fact {

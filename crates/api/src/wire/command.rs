@@ -46,6 +46,16 @@ pub enum Command {
         /// The session.
         session: String,
     },
+    /// Summarise earlier work for the model: before the next request, or now when nothing runs. Reply: `done`.
+    Summarise {
+        /// The session.
+        session: String,
+    },
+    /// Let the model read the full history again. Reply: `done`.
+    UseFullHistory {
+        /// The session.
+        session: String,
+    },
     /// Begin a session in a folder. Reply: `created`.
     CreateSession {
         /// The folder.

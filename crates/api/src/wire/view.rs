@@ -61,6 +61,12 @@ pub enum Activity {
         #[ts(type = "number")]
         since: u64,
     },
+    /// A model writes a summary of earlier work, so that the conversation fits again.
+    Summarising {
+        /// When the turn began, UTC ms.
+        #[ts(type = "number")]
+        since: u64,
+    },
     /// A turn is open and waits for something outside the session.
     Held {
         /// What for: `folder` (another session works in it) or `store` (it can't be written for now).
@@ -233,6 +239,11 @@ pub enum EntryBody {
         /// How grave it is.
         level: NoticeLevel,
     },
+    /// What the model reads of earlier work got shorter.
+    History {
+        /// How.
+        history: HistoryView,
+    },
     /// Changes were taken back, or are being taken back.
     Undo {
         /// The return.
@@ -249,6 +260,32 @@ pub enum EntryBody {
         #[ts(type = "number")]
         ms: u64,
     },
+}
+
+/// A replacement in what the model reads; what happened stays in the record and in the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct HistoryView {
+    /// Steps that a checkpoint stands for; 0 where only results became references.
+    #[ts(type = "number")]
+    pub steps: u64,
+    /// Long results that became references.
+    #[ts(type = "number")]
+    pub results: u64,
+    /// Estimated tokens of the request without it.
+    #[ts(type = "number")]
+    pub before: u64,
+    /// And with it.
+    #[ts(type = "number")]
+    pub after: u64,
+    /// `budget`, `overflow` or `asked`.
+    pub why: String,
+    /// The checkpoint's text, as the model reads it.
+    pub text: String,
+    /// Did a model write a summary for it?
+    pub by_model: bool,
+    /// Is it in force: can the full history be asked for because of it?
+    pub in_force: bool,
 }
 
 /// How grave a notice is.

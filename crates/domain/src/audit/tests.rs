@@ -31,7 +31,7 @@ fn whole() -> Log {
     log.lawful(step_end(1, StepEndKind::Tools));
     log.lawful(StepStart { step: step(2), n: 2, model: model() });
     log.lawful(log.prepared());
-    log.lawful(AttemptStart { attempt: attempt(2), n: 1, body: body() });
+    log.lawful(AttemptStart { attempt: attempt(2), n: 1, body: body(), purpose: Purpose::Answer });
     log.answer(2, 0);
     log.lawful(step_end(2, StepEndKind::Answer));
     log.lawful(TurnEnd { end: End::Completed });
@@ -102,7 +102,7 @@ fn i02_two_open_turns_and_turns_without_work_are_found() {
 fn i03_two_steps_two_attempts_and_wrong_numbers_are_found() {
     let open = StepStart { step: step(9), n: 2, model: model() };
     check(Log::attempting(), |log| log.push(open), "step/one_open");
-    let attempt_start = |n| AttemptStart { attempt: attempt(9), n, body: body() };
+    let attempt_start = |n| AttemptStart { attempt: attempt(9), n, body: body(), purpose: Purpose::Answer };
     check(Log::attempting(), |log| log.push(attempt_start(2)), "attempt/phase");
     let mut backoff = Log::attempting();
     backoff.lawful(ended(attempt(1), failed(Some(Retry { wait_ms: 1, until: 2 }))));

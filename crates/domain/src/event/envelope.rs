@@ -115,6 +115,15 @@ pub struct Event {
     pub fact: Option<Fact>,
 }
 
+impl Event {
+    /// Its fact with its place.
+    #[must_use]
+    pub fn placed(self) -> Option<(u64, Fact)> {
+        let seq = self.envelope.seq;
+        self.fact.map(|fact| (seq, fact))
+    }
+}
+
 impl Recorded {
     /// The hash this envelope should carry.
     #[must_use]

@@ -5,6 +5,7 @@
 //! Invariant: a type not in the catalogue is an error unless its writer marked it ignorable.
 
 pub mod envelope;
+pub mod history;
 pub mod model;
 pub mod record;
 pub mod revision;
@@ -13,6 +14,7 @@ pub mod tool;
 pub mod turn;
 
 pub use envelope::{Draft, Event, Payload, Recorded};
+pub use history::*;
 pub use model::*;
 pub use record::*;
 pub use revision::*;
@@ -169,10 +171,22 @@ catalogue! {
     UserMessage = "user/message" v 1;
     /// A host note entered the history beside the user's words: date, folder, documents.
     ContextNote = "context/note" v 1;
+    /// The service said that a request doesn't fit the model's window; a smaller one follows in the same step.
+    ContextOverflowed = "context/overflowed" v 1;
     /// A project document was read for the model, in this version.
     DocumentLoaded = "document/loaded" v 1;
     /// A request was built: what it adds to the one before, and the digest of the whole body.
     RequestPrepared = "request/prepared" v 1;
+    /// A request for a summary of closed steps was built; it adds nothing to the history.
+    SummaryPrepared = "summary/prepared" v 1;
+    /// A text stands for closed steps in what the model reads from here on.
+    CheckpointCommitted = "checkpoint/committed" v 1;
+    /// The person asked for earlier work to be summarised.
+    HistoryAsked = "history/asked" v 1;
+    /// Long results of older steps are given to the model as references from here on.
+    HistoryShortened = "history/shortened" v 1;
+    /// Checkpoint and references were taken back: the model reads the full history again.
+    HistoryRestored = "history/restored" v 1;
     /// A prepared request is about to be sent.
     AttemptStart = "attempt/start" v 1;
     /// The attempt ended and its usage is settled.

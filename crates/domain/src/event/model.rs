@@ -2,7 +2,7 @@
 //!
 //! An **attempt** is one request really sent. Invariants: a prepared request holds what it adds to the one before in its
 //! prefix epoch and the digest of the whole body, never a second copy of the history; every attempt is settled once;
-//! model output enters the history through `assistant/accepted` alone.
+//! an answer enters the history through `assistant/accepted` alone, a summary through `checkpoint/committed`.
 
 use crate::digest::Digest;
 use crate::ids::{AttemptId, MessageId};
@@ -56,6 +56,8 @@ pub enum EpochReason {
     Config,
     /// Words were erased from what the last request held.
     Erased,
+    /// Older parts of the history were replaced, or stand in full again: the event before says which.
+    History,
 }
 
 /// `attempt/start`
@@ -67,6 +69,28 @@ pub struct AttemptStart {
     pub n: u32,
     /// The body's digest; a retry's is the same.
     pub body: Digest,
+    /// What for.
+    #[serde(default, skip_serializing_if = "Purpose::is_answer")]
+    pub purpose: Purpose,
+}
+
+/// What an attempt is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// The step's answer.
+    #[default]
+    Answer,
+    /// A summary of closed steps, for a checkpoint; it never enters the history by itself.
+    Summary,
+}
+
+impl Purpose {
+    /// Is it the step's answer?
+    #[must_use]
+    pub fn is_answer(&self) -> bool {
+        *self == Self::Answer
+    }
 }
 
 /// `attempt/end`
@@ -89,6 +113,11 @@ pub struct AttemptEnd {
 pub enum AttemptEndKind {
     /// Its answer was accepted.
     Accepted,
+    /// It gave a summary, which waits to be part of a checkpoint.
+    Summarised {
+        /// The summary.
+        text: String,
+    },
     /// Its answer was whole but isn't one we accept.
     Unaccepted {
         /// Why the model stopped.

@@ -31,6 +31,8 @@ pub enum Source {
         /// The turn that was cut off.
         of: TurnId,
     },
+    /// The person asked for earlier work to be summarised.
+    Summary,
 }
 
 /// Who wants a turn to stop.
@@ -151,6 +153,8 @@ pub enum StepEndKind {
     Tools,
     /// It gave an answer without calls.
     Answer,
+    /// It was only there to summarise earlier work.
+    Summarised,
     /// No answer was accepted.
     Failed,
     /// It was stopped.

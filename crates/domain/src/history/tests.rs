@@ -4,8 +4,8 @@ use super::*;
 use crate::event::*;
 use crate::testing::*;
 
-fn facts(log: &Log) -> Vec<Fact> {
-    log.decoded().into_iter().filter_map(|event| event.fact).collect()
+fn facts(log: &Log) -> Vec<(u64, Fact)> {
+    log.decoded().into_iter().filter_map(Event::placed).collect()
 }
 
 /// The history in one line a message.
@@ -40,11 +40,11 @@ fn everything() -> Log {
     log.lawful(ContextNote { topic: "environment".into(), trust: Trust::Host, text: "<today>".into() });
     log.lawful(said(1));
     log.lawful(log.prepared());
-    log.lawful(AttemptStart { attempt: attempt(1), n: 1, body: body() });
+    log.lawful(AttemptStart { attempt: attempt(1), n: 1, body: body(), purpose: Purpose::Answer });
     let deltas = vec![crate::model::ModelDelta::Text { text: "wor".into() }];
     log.lawful(AssistantDelta { attempt: attempt(1), deltas });
     log.lawful(ended(attempt(1), failed(Some(Retry { wait_ms: 1, until: 2 }))));
-    log.lawful(AttemptStart { attempt: attempt(2), n: 2, body: body() });
+    log.lawful(AttemptStart { attempt: attempt(2), n: 2, body: body(), purpose: Purpose::Answer });
     log.answer(2, 4);
     log.lawful(denied(2));
     log.lawful(decided(1, ask()));

@@ -4,6 +4,7 @@
 //! fact, each a call to a small law. Invariant: `check` accepts exactly what the state machines allow; `audit` relies
 //! on it for whole logs.
 
+use super::shorter;
 use super::types::*;
 use crate::event::*;
 use crate::ids::{CallId, MessageId, StepId, TurnId};
@@ -24,7 +25,7 @@ fn violation(law: &'static str, detail: impl Into<String>) -> Verdict {
     Err(Violation { law, detail: detail.into() })
 }
 
-fn require(holds: bool, law: &'static str, detail: impl FnOnce() -> String) -> Verdict {
+pub(super) fn require(holds: bool, law: &'static str, detail: impl FnOnce() -> String) -> Verdict {
     if holds { Ok(()) } else { violation(law, detail()) }
 }
 
@@ -65,6 +66,14 @@ pub(super) fn check(state: &State, draft: &Draft) -> Verdict {
         Fact::UserMessage(e) => user_message(state, e),
         Fact::ContextNote(_) | Fact::DocumentLoaded(_) => unanswered(state),
         Fact::RequestPrepared(e) => prepared(state, e),
+        Fact::HistoryAsked(_) => {
+            require(!state.history.asked, "history/asked_once", || "asked already".into())
+        }
+        Fact::ContextOverflowed(e) => shorter::overflow(state, e),
+        Fact::SummaryPrepared(e) => shorter::summary(state, e),
+        Fact::HistoryShortened(e) => shorter::shortening(state, e),
+        Fact::CheckpointCommitted(e) => shorter::checkpoint(state, e),
+        Fact::HistoryRestored(e) => shorter::generation(state, e.from, e.generation),
         Fact::AttemptStart(e) => attempt_start(state, e),
         Fact::AttemptEnd(e) => attempt_end(state, e),
         Fact::AssistantDelta(e) => attempting(state, &e.attempt),
@@ -205,6 +214,7 @@ fn turn_start(state: &State, e: &TurnStart) -> Verdict {
                 format!("{of} isn't to be continued")
             })
         }
+        Source::Summary => require(state.history.asked, "turn/claims_work", || "nobody asked".into()),
     }
 }
 
@@ -212,9 +222,12 @@ fn turn_end(state: &State, e: &TurnEnd) -> Verdict {
     let turn = open_turn(state)?;
     require(turn.step.is_none(), "turn/children_first", || "a step is open".into())?;
     match &e.end {
-        End::Completed => require(turn.last == Some(StepEndKind::Answer), "turn/completed", || {
-            format!("its last step ended as {:?}, not with an accepted answer", turn.last)
-        }),
+        End::Completed => {
+            let done = matches!(turn.last, Some(StepEndKind::Answer | StepEndKind::Summarised));
+            require(done, "turn/completed", || {
+                format!("its last step ended as {:?}, not with an accepted answer", turn.last)
+            })
+        }
         End::Cancelled { by } => {
             require(turn.cancel == Some(*by), "turn/cancelled", || format!("asked for by {:?}", turn.cancel))
         }
@@ -270,6 +283,10 @@ fn step_end(state: &State, e: &StepEnd) -> Verdict {
     let fits = match e.end {
         StepEndKind::Tools => answered && !step.calls.is_empty(),
         StepEndKind::Answer => answered && step.calls.is_empty(),
+        StepEndKind::Summarised => {
+            let summary = state.turn.as_ref().is_some_and(|turn| turn.source == Source::Summary);
+            summary && step.phase == StepPhase::Claimed
+        }
         StepEndKind::Failed => !answered,
         StepEndKind::Cancelled | StepEndKind::Interrupted => true,
     };
@@ -299,6 +316,7 @@ fn prepared(state: &State, e: &RequestPrepared) -> Verdict {
         format!("{} after {}", e.revision, step.revisions)
     })?;
     require(state.results_paired(), "history/paired", || "a call has no result".into())?;
+    shorter::request(state, e)?;
     match (&state.prefix, &e.opened) {
         (None, Some(_)) => {
             require(e.prefix_epoch == 1 && e.base == 0 && e.head.is_some(), "prefix/first", || "not 1".into())
@@ -325,7 +343,8 @@ fn attempt_start(state: &State, e: &AttemptStart) -> Verdict {
     require(fits, "attempt/phase", || format!("the step is {:?}", step.phase))?;
     require(e.n == step.attempts + 1, "attempt/number", || format!("{} after {}", e.n, step.attempts))?;
     let body = step.request.as_ref().map(|request| request.body);
-    require(body == Some(e.body), "attempt/same_request", || "not the prepared body".into())
+    require(body == Some(e.body), "attempt/same_request", || "not the prepared body".into())?;
+    shorter::purpose(step, e.purpose)
 }
 
 fn attempting(state: &State, attempt: &crate::ids::AttemptId) -> Verdict {
@@ -342,6 +361,10 @@ fn attempt_end(state: &State, e: &AttemptEnd) -> Verdict {
             let fits = matches!(&step.phase, StepPhase::Answered { unsettled: Some(open), .. } if *open == e.attempt);
             require(fits, "attempt/accepted", || format!("{} has no accepted answer to settle", e.attempt))
         }
+        AttemptEndKind::Summarised { .. } => {
+            attempting(state, &e.attempt)?;
+            shorter::purpose(open_step(state)?, Purpose::Summary)
+        }
         AttemptEndKind::Unaccepted { .. }
         | AttemptEndKind::Failed { .. }
         | AttemptEndKind::Cancelled
@@ -351,6 +374,7 @@ fn attempt_end(state: &State, e: &AttemptEnd) -> Verdict {
 
 fn accepted(state: &State, e: &AssistantAccepted) -> Verdict {
     attempting(state, &e.attempt)?;
+    shorter::purpose(open_step(state)?, Purpose::Answer)?;
     let fits = matches!(e.stop, crate::model::StopReason::Stop | crate::model::StopReason::ToolCalls);
     require(fits, "answer/stop", || format!("{:?} is never accepted", e.stop))?;
     let problem = crate::history::unfit(&e.blocks);

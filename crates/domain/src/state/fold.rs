@@ -50,14 +50,20 @@ pub(super) fn fold(state: &mut State, event: &Event) {
             turn.model = Some(e.to.clone());
             turn.last = None;
         }),
-        Fact::StepStart(e) => with_turn(state, |turn| step_start(turn, e)),
+        Fact::StepStart(e) => with_turn(state, |turn| step_start(turn, e, event.envelope.seq)),
         Fact::StepEnd(e) => with_turn(state, |turn| step_end(turn, e)),
         Fact::UserMessage(e) => state.inbox.retain(|waiting| waiting.message != e.message),
         Fact::ContextNote(e) => context_note(state, e),
         Fact::DocumentLoaded(e) => drop(state.documents.insert(e.path.clone(), e.content)),
         Fact::RequestPrepared(e) => prepared(state, e, event),
+        Fact::HistoryAsked(_) => state.history.asked = true,
+        Fact::ContextOverflowed(e) => state.overflowed(e),
+        Fact::SummaryPrepared(e) => state.summary_prepared(e, event.envelope.seq),
+        Fact::HistoryShortened(e) => state.shortened(e),
+        Fact::CheckpointCommitted(e) => state.checkpointed(e, event.envelope.seq),
+        Fact::HistoryRestored(e) => state.restored_in_full(e.generation),
         Fact::AttemptStart(e) => with_step(state, |step| {
-            step.attempts = e.n;
+            (step.attempts, step.tries) = (e.n, step.tries + 1);
             step.phase = StepPhase::Attempting { attempt: e.attempt.clone() };
         }),
         Fact::AttemptEnd(e) => attempt_end(state, e),
@@ -209,6 +215,8 @@ fn turn_start(state: &mut State, e: &TurnStart, event: &Event) {
         refused_steps: 0,
         model: None,
         unanswering: Vec::new(),
+        checkpoints: 0,
+        checkpoint_step: 0,
     });
 }
 
@@ -223,7 +231,9 @@ fn turn_cancel(state: &mut State, e: &TurnCancel) {
 }
 
 fn turn_end(state: &mut State, e: &TurnEnd) {
-    state.turn = None;
+    let summary = state.turn.take().is_some_and(|turn| turn.source == Source::Summary);
+    // What a dead process left undone is done by the next; anything else was tried, or isn't wanted any more.
+    state.history.asked &= !summary || e.end == End::Interrupted;
     state.stopped = matches!(e.end, End::Cancelled { .. } | End::Interrupted);
     state.last_failure = match &e.end {
         End::Failed { code, .. } => Some(code.clone()),
@@ -239,16 +249,20 @@ fn turn_end(state: &mut State, e: &TurnEnd) {
     };
 }
 
-fn step_start(turn: &mut Turn, e: &StepStart) {
+fn step_start(turn: &mut Turn, e: &StepStart, at: u64) {
     turn.steps = e.n;
     turn.step = Some(Step {
         id: e.step.clone(),
         n: e.n,
+        at,
         model: e.model.clone(),
         phase: StepPhase::Claimed,
         revisions: 0,
         attempts: 0,
+        tries: 0,
         request: None,
+        refused: None,
+        overflows: 0,
         calls: Vec::new(),
     });
 }
@@ -304,6 +318,7 @@ fn prepared(state: &mut State, e: &RequestPrepared, event: &Event) {
                 dialect: e.dialect.clone(),
                 adapter: e.adapter,
                 head: *head,
+                generation: state.history.generation,
                 segments,
                 tokens: e.tokens,
                 opened: seq,
@@ -317,10 +332,11 @@ fn prepared(state: &mut State, e: &RequestPrepared, event: &Event) {
         }
         _ => {}
     }
+    state.history.asked = false;
     with_step(state, |step| {
         step.revisions = e.revision;
-        step.request = Some(Request { seq, body: e.body, tokens: e.tokens });
-        step.phase = StepPhase::Prepared;
+        step.request = Some(Request { seq, body: e.body, bytes: e.bytes, tokens: e.tokens, about: None });
+        (step.phase, step.tries) = (StepPhase::Prepared, 0);
     });
 }
 
@@ -336,6 +352,12 @@ fn attempt_end(state: &mut State, e: &AttemptEnd) {
         }
         Settled::Unknown => state.usage.unknown += 1,
     }
+    let about = state.step().and_then(|(_, step)| step.request.as_ref()?.about);
+    let backoff = matches!(e.end, AttemptEndKind::Failed { retry: Some(_), .. });
+    if let Some(about) = about.filter(|_| !backoff) {
+        return state.summary_ended(&e.attempt, &e.end, about);
+    }
+    state.measured(e.settled);
     with_step(state, |step| match &e.end {
         AttemptEndKind::Accepted => {
             if let StepPhase::Answered { unsettled, .. } = &mut step.phase {
@@ -345,7 +367,8 @@ fn attempt_end(state: &mut State, e: &AttemptEnd) {
         AttemptEndKind::Failed { error, retry: Some(retry) } => {
             step.phase = StepPhase::Backoff { retry: *retry, class: error.class };
         }
-        AttemptEndKind::Unaccepted { .. }
+        AttemptEndKind::Summarised { .. }
+        | AttemptEndKind::Unaccepted { .. }
         | AttemptEndKind::Failed { retry: None, .. }
         | AttemptEndKind::Cancelled
         | AttemptEndKind::Interrupted => step.phase = StepPhase::Exhausted,

@@ -7,12 +7,14 @@
 mod added;
 mod check;
 mod fold;
+mod shorter;
 #[cfg(test)]
 mod tests;
 mod types;
 
 pub use added::{Added, MOST_ADDED, Unfit};
 pub use check::Violation;
+pub use shorter::{About, History, Measured, Standing, Summary, TooLarge, Window};
 pub use types::*;
 
 use crate::event::{Draft, Event};

@@ -88,13 +88,14 @@ fn i03_one_step_one_attempt_and_numbers_without_gaps() {
     });
     check(&failed, start(2), Err("step/follows"));
 
-    let attempt_start = |n| AttemptStart { attempt: attempt(9), n, body: body() };
+    let attempt_start = |n| AttemptStart { attempt: attempt(9), n, body: body(), purpose: Purpose::Answer };
     check(&Log::attempting(), attempt_start(2), Err("attempt/phase"));
     let retry = Some(Retry { wait_ms: 1, until: 2 });
     let backoff = with(Log::attempting(), |log| log.lawful(ended(attempt(1), failed_with(retry))));
     check(&backoff, attempt_start(2), Ok(()));
     check(&backoff, attempt_start(3), Err("attempt/number"));
-    let other = AttemptStart { attempt: attempt(9), n: 2, body: Digest::of(b"another") };
+    let other =
+        AttemptStart { attempt: attempt(9), n: 2, body: Digest::of(b"another"), purpose: Purpose::Answer };
     check(&backoff, other, Err("attempt/same_request"));
     let given_up = with(Log::attempting(), |log| log.lawful(ended(attempt(1), failed_with(None))));
     check(&given_up, attempt_start(2), Err("attempt/phase"));
@@ -386,7 +387,7 @@ fn adopting_puts_repeatable_calls_back_without_their_yes() {
 fn r_inv_06_totals_are_the_sum_of_settlements() {
     let mut log = Log::attempting();
     log.lawful(ended(attempt(1), failed(Some(Retry { wait_ms: 1, until: 2 }))));
-    log.lawful(AttemptStart { attempt: attempt(2), n: 2, body: body() });
+    log.lawful(AttemptStart { attempt: attempt(2), n: 2, body: body(), purpose: Purpose::Answer });
     log.lawful(accepted(attempt(2), 0));
     log.lawful(AttemptEnd { settled: Settled::Unknown, ..ended(attempt(2), AttemptEndKind::Accepted) });
     let usage = log.state.usage;
@@ -402,7 +403,7 @@ fn r_loop_16_the_first_reason_to_stop_stays() {
     log.lawful(TurnCancel { by: CancelBy::Shutdown });
     assert_eq!(log.state.turn.as_ref().and_then(|turn| turn.cancel), Some(CancelBy::User));
     log.lawful(ended(attempt(1), AttemptEndKind::Cancelled));
-    let again = AttemptStart { attempt: attempt(2), n: 2, body: body() };
+    let again = AttemptStart { attempt: attempt(2), n: 2, body: body(), purpose: Purpose::Answer };
     check(&log, again, Err("turn/cancel"));
     assert_eq!(State::of(&log.decoded()), log.state);
 }

@@ -13,11 +13,12 @@ use crate::ids::{
 };
 use crate::model::{Effort, ModelSnapshot, StopReason, Usage};
 use crate::state::added::Added;
+use crate::state::shorter::{About, History, TooLarge};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 11;
+pub const STATE_VERSION: u32 = 12;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
@@ -61,6 +62,8 @@ pub struct State {
     pub plan: Option<Plan>,
     /// The current run of byte-identical prefixes.
     pub prefix: Option<Prefix>,
+    /// What the model reads instead of older parts of the history.
+    pub history: History,
     /// What all attempts cost.
     pub usage: Totals,
     /// Project documents the model saw, by path, in the version it saw.
@@ -183,6 +186,10 @@ pub struct Turn {
     pub model: Option<ModelChoice>,
     /// Models that didn't answer in it.
     pub unanswering: Vec<ModelChoice>,
+    /// Steps in a row, up to the last that needed a checkpoint, that needed one.
+    pub checkpoints: u32,
+    /// The number of that step; 0 before any.
+    pub checkpoint_step: u32,
 }
 
 /// The open step.
@@ -192,6 +199,8 @@ pub struct Step {
     pub id: StepId,
     /// Its number in the turn, from 1.
     pub n: u32,
+    /// Where it began.
+    pub at: u64,
     /// Its model, frozen.
     pub model: ModelSnapshot,
     /// Where it stands.
@@ -200,8 +209,14 @@ pub struct Step {
     pub revisions: u32,
     /// Attempts begun.
     pub attempts: u32,
+    /// Of these, with the request that is built now.
+    pub tries: u32,
     /// The request its attempts send.
     pub request: Option<Request>,
+    /// The last request that was refused for its size.
+    pub refused: Option<TooLarge>,
+    /// How many were.
+    pub overflows: u32,
     /// The calls of its answer, in the model's order.
     pub calls: Vec<Call>,
 }
@@ -245,8 +260,12 @@ pub struct Request {
     pub seq: u64,
     /// Its body's digest.
     pub body: Digest,
+    /// Its bytes.
+    pub bytes: u64,
     /// Its estimated input tokens.
     pub tokens: u64,
+    /// What a request for a summary is about; `None` for the step's own.
+    pub about: Option<About>,
 }
 
 /// A call of the open step.
@@ -409,6 +428,8 @@ pub struct Prefix {
     pub adapter: u32,
     /// Blob of its head.
     pub head: Digest,
+    /// The generation of the history it holds.
+    pub generation: u64,
     /// Segments so far.
     pub segments: u32,
     /// Estimated tokens of its last request.

@@ -1,16 +1,17 @@
 //! Requests and answers: preparing, sending, accepting, failing, sending again.
 //!
-//! One chain of remedies: a passing failure sends exactly the same request again after a wait, within the attempts of the
-//! step; then the next model of the person's list goes on; anything else ends step and turn with its class. Invariant: model output enters the history only through
-//! [`answered`], in one transaction with the attempt's end and the calls it announced.
+//! One chain of remedies: a passing failure sends exactly the same request again after a wait, within its attempts; a refusal
+//! for size is followed by a smaller one; then the next model of the person's list goes on; anything else ends step and turn with its
+//! class. Invariant: an answer enters the history only through [`answered`], in one transaction with the attempt's end and the
+//! calls it announced.
 
-use super::{Decision, Env, finish};
+use super::{Decision, Env, finish, shorter};
 use crate::input::PreparedRequest;
 use domain::digest::Digest;
 use domain::event::{
-    AssistantAccepted, AssistantDelta, AttemptEnd, AttemptEndKind, AttemptStart, CheckedCall, CredentialUsed,
-    Draft, End, Fact, ModelChoice, ModelSwitched, RequestPrepared, Retry, Settled, StepEnd, StepEndKind,
-    ToolCall, ToolOutcome,
+    AssistantAccepted, AssistantDelta, AttemptEnd, AttemptEndKind, AttemptStart, CheckedCall,
+    ContextOverflowed, CredentialUsed, Draft, End, Fact, ModelChoice, ModelSwitched, Purpose,
+    RequestPrepared, Retry, Settled, StepEnd, StepEndKind, ToolCall, ToolOutcome,
 };
 use domain::ids::{AttemptId, CallId, StepId};
 use domain::model::{Block, ErrorClass, ModelDelta, ModelError, Outcome, StopReason, Usage};
@@ -57,8 +58,7 @@ pub(super) fn prepared(
     if let Some((provider, source)) = credential {
         drafts.push(of_step(CredentialUsed { provider, source }.into()));
     }
-    drafts
-        .push(of_step(AttemptStart { attempt: AttemptId::new(env.ids), n: open.attempts + 1, body }.into()));
+    drafts.push(of_step(start(open, body, Purpose::Answer, env).into()));
     Decision::barrier(drafts)
 }
 
@@ -91,6 +91,9 @@ pub(super) fn answered(
     let Some((turn, step)) = attempting(state, attempt) else {
         return finish::late(attempt.as_str(), "an answer");
     };
+    if is_summary(step) {
+        return shorter::summarised(turn, step, attempt, &outcome, raw);
+    }
     let text = text_of(&outcome.blocks);
     let settled = match outcome.usage {
         Some(tokens) => Settled::Reported { tokens },
@@ -230,15 +233,17 @@ fn fail(
     let remedy = REMEDIES.iter().find_map(|remedy| remedy(&failure));
     let retry = match &remedy {
         Some(Remedy::Again(retry)) => Some(*retry),
-        Some(Remedy::Switch(_)) | None => None,
+        Some(Remedy::Without | Remedy::Smaller(_) | Remedy::Switch(_)) | None => None,
     };
-    let class = error.class;
+    let (class, window) = (error.class, error.context_tokens);
     let end =
         End::Failed { code: code(class), message: error.message.clone(), answered: error.answered.clone() };
     let mut drafts =
         vec![attempt_end(turn, step, attempt, AttemptEndKind::Failed { error, retry }, settled, raw)];
     match remedy {
-        Some(Remedy::Again(_)) => {}
+        // Without a summary the checkpoint holds what the record knows.
+        Some(Remedy::Again(_) | Remedy::Without) => {}
+        Some(Remedy::Smaller(overflowed)) => drafts.push(Draft::of_step(&turn.id, &step.id, overflowed)),
         Some(Remedy::Switch(to)) => {
             drafts.push(Draft::of_step(
                 &turn.id,
@@ -250,6 +255,7 @@ fn fail(
                 ModelSwitched { from: model_of(step), to, attempt: attempt.clone(), class },
             ));
         }
+        None if shorter::is_size(class) => drafts.extend(shorter::refused(state, turn, step, window).drafts),
         None => drafts.extend(finish::failed(state, turn, step, end).drafts),
     }
     Decision::barrier(drafts)
@@ -267,17 +273,33 @@ struct Failure<'a> {
 enum Remedy {
     /// The same request once more, after a wait.
     Again(Retry),
+    /// The step goes on without the summary that was asked for.
+    Without,
+    /// A smaller request is built in the same step.
+    Smaller(ContextOverflowed),
     /// The step ends, and the next one asks this model.
     Switch(ModelChoice),
 }
 
 /// The chain: the first that knows a remedy decides. None of them repeats anything that had an effect: a step whose
 /// request failed has no calls.
-const REMEDIES: &[fn(&Failure<'_>) -> Option<Remedy>] = &[again_later, next_model];
+const REMEDIES: &[fn(&Failure<'_>) -> Option<Remedy>] = &[again_later, without_summary, smaller, next_model];
 
 fn again_later(failure: &Failure<'_>) -> Option<Remedy> {
     let wait_ms = wait(failure.step, failure.error, failure.env)?;
     Some(Remedy::Again(Retry { wait_ms, until: failure.env.now + wait_ms }))
+}
+
+fn without_summary(failure: &Failure<'_>) -> Option<Remedy> {
+    is_summary(failure.step).then_some(Remedy::Without)
+}
+
+/// A refusal for size is answered by a shorter history, a bounded number of times.
+fn smaller(failure: &Failure<'_>) -> Option<Remedy> {
+    let (step, error) = (failure.step, failure.error);
+    let helps = shorter::is_size(error.class) && step.overflows < failure.env.limits.overflows_per_step;
+    let body = step.request.as_ref().filter(|_| helps)?.body;
+    Some(Remedy::Smaller(ContextOverflowed { body, window: error.context_tokens }))
 }
 
 /// The first of the person's list that hasn't failed in this turn, where another service may do better.
@@ -301,10 +323,11 @@ fn model_of(step: &Step) -> ModelChoice {
 /// How long to wait before the same request goes out again; `None` when it doesn't.
 fn wait(step: &Step, error: &ModelError, env: &Env<'_>) -> Option<u64> {
     let limits = env.limits;
-    if !error.class.is_transient() || step.attempts >= limits.attempts_per_step {
+    let most = if is_summary(step) { limits.attempts_per_summary } else { limits.attempts_per_step };
+    if !error.class.is_transient() || step.tries >= most {
         return None;
     }
-    let doubled = limits.backoff_first_ms.saturating_mul(1 << step.attempts.saturating_sub(1).min(20));
+    let doubled = limits.backoff_first_ms.saturating_mul(1 << step.tries.saturating_sub(1).min(20));
     let longest = doubled.min(limits.backoff_max_ms);
     let spread = longest / 2 + longest / 2 * env.jitter / 999;
     match error.retry_after_ms {
@@ -329,11 +352,21 @@ pub(super) fn again(state: &State, step: &StepId, env: &Env<'_>) -> Decision {
     let (StepPhase::Backoff { .. }, Some(request), None) = (&open.phase, &open.request, turn.cancel) else {
         return Decision::plain(Vec::new());
     };
-    let start = AttemptStart { attempt: AttemptId::new(env.ids), n: open.attempts + 1, body: request.body };
+    let purpose = if is_summary(open) { Purpose::Summary } else { Purpose::Answer };
+    let start = start(open, request.body, purpose, env);
     Decision::barrier(vec![Draft::of_step(&turn.id, &open.id, start)])
 }
 
-fn open_step<'a>(state: &'a State, step: &StepId) -> Option<(&'a Turn, &'a Step)> {
+fn start(step: &Step, body: Digest, purpose: Purpose, env: &Env<'_>) -> AttemptStart {
+    AttemptStart { attempt: AttemptId::new(env.ids), n: step.attempts + 1, body, purpose }
+}
+
+/// Is what goes out a request for a summary?
+fn is_summary(step: &Step) -> bool {
+    step.request.as_ref().is_some_and(|request| request.about.is_some())
+}
+
+pub(super) fn open_step<'a>(state: &'a State, step: &StepId) -> Option<(&'a Turn, &'a Step)> {
     state.step().filter(|(_, open)| open.id == *step)
 }
 

@@ -1,6 +1,6 @@
 //! Claiming: choosing work and starting its turn, and the next step of an open turn, each in one transaction.
 //!
-//! Order of work: recovery, the person's message, follow-up. Invariant: a turn begins by claiming one piece of work, and
+//! Order of work: recovery, the person's message, follow-up, a summary that was asked for. Invariant: a turn begins by claiming one piece of work, and
 //! the messages of a step are reserved in the transaction that starts it, so no crash falls in between.
 
 use super::{Decision, Env};
@@ -23,10 +23,12 @@ pub(super) fn turn(state: &State, env: &Env<'_>) -> Option<Decision> {
     if let Source::Message { message } = &source {
         messages.push(message.clone());
     }
+    // A turn for a summary sends no words of the person.
+    let reads = source != Source::Summary;
     messages.extend(
         next_step(state)
             .map(|waiting| waiting.message.clone())
-            .filter(|m| !messages.contains(m))
+            .filter(|m| reads && !messages.contains(m))
             .collect::<Vec<_>>(),
     );
     let mut drafts = vec![Draft::of_turn(&turn, TurnStart { turn: turn.clone(), source })];
@@ -46,8 +48,10 @@ pub(super) fn runnable(state: &State) -> Option<Source> {
         return Some(Source::Recovery { of: of.clone() });
     }
     let wakes = |target| state.inbox.iter().find(|w| w.wakeup && w.reserved.is_none() && w.target == target);
-    let first = wakes(Target::NextStep).or_else(|| wakes(Target::NextTurn))?;
-    Some(Source::Message { message: first.message.clone() })
+    match wakes(Target::NextStep).or_else(|| wakes(Target::NextTurn)) {
+        Some(first) => Some(Source::Message { message: first.message.clone() }),
+        None => state.history.asked.then_some(Source::Summary),
+    }
 }
 
 /// Between steps: the next step, or the end of the turn.
@@ -62,6 +66,7 @@ pub(super) fn step(state: &State, turn: &Turn, env: &Env<'_>) -> Option<Decision
         // Another model goes on.
         None => {}
         Some(StepEndKind::Answer) if waiting.is_empty() => return end(End::Completed),
+        Some(StepEndKind::Summarised) => return end(End::Completed),
         Some(StepEndKind::Answer) => {}
         Some(StepEndKind::Tools) => {
             if state.unknown_of(&turn.id).next().is_some() {

@@ -91,6 +91,10 @@ pub enum Command {
     },
     /// Take that back.
     RemoveFolder(FolderId),
+    /// Summarise earlier work before the next request, or now when nothing runs.
+    Summarise,
+    /// Let the model read the full history again.
+    UseFullHistory,
 }
 
 /// What a command recorded.
@@ -152,6 +156,8 @@ pub fn command(state: &State, command: Command, env: &Env<'_>) -> Taken {
             super::added::add(state, FolderAdded { folder, path, name, identity })
         }
         Command::RemoveFolder(folder) => super::added::remove(state, folder),
+        Command::Summarise => super::shorter::summarise(state),
+        Command::UseFullHistory => super::shorter::in_full(state, env),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Invariant: a step ends when its answer is there and each of its calls has a terminal, and not before; a late result
 //! of an ended call is recorded as late and changes nothing.
 
-use super::{Decision, cancel};
+use super::{Decision, cancel, shorter};
 use crate::input::{Finished, FinishedEnd};
 use domain::event::{
     Draft, End, Fact, LateIgnored, SecretPrinted, StepEnd, StepEndKind, ToolCancelled, ToolOutcome,
@@ -27,8 +27,8 @@ pub(super) fn step(state: &State, turn: &Turn, step: &Step) -> Option<Decision> 
             let message = "the last attempt ended without the step's end".to_owned();
             Some(failed(state, turn, step, End::failed("internal", message)))
         }
-        StepPhase::Claimed
-        | StepPhase::Prepared
+        StepPhase::Claimed => shorter::only_summary(state, turn, step),
+        StepPhase::Prepared
         | StepPhase::Attempting { .. }
         | StepPhase::Backoff { .. }
         | StepPhase::Answered { .. } => None,

@@ -14,6 +14,7 @@ mod finish;
 mod judged;
 mod recover;
 mod restore;
+mod shorter;
 #[cfg(test)]
 mod tests;
 mod wanted;
@@ -23,6 +24,7 @@ pub use erase::may_erase;
 pub use judged::{InForce, Judged, Judgement};
 pub use recover::{Found, Look, recover};
 pub use restore::{CALLED_OFF, Restore};
+pub use shorter::CANNOT_FIT;
 pub use wanted::{Op, wanted};
 
 use crate::input::Input;
@@ -102,6 +104,7 @@ pub fn advance(state: &State, env: &Env<'_>) -> Option<Decision> {
 pub fn take(state: &State, input: Input, env: &Env<'_>) -> Decision {
     match input {
         Input::Prepared { step, request } => answer::prepared(state, &step, request, env),
+        Input::Shorter { step, shorter } => shorter::shorter(state, &step, shorter, env),
         Input::NotPrepared { step, code, message } => answer::not_prepared(state, &step, code, message),
         Input::Deltas { attempt, deltas } => answer::deltas(state, attempt, deltas),
         Input::Answered { attempt, outcome, raw } => answer::answered(state, &attempt, outcome, raw, env),

@@ -150,8 +150,9 @@ fn interrupt(state: &State, turn: &Turn, step: &Step) -> Vec<Draft> {
     drafts.push(Draft::of_turn(&turn.id, TurnEnd { end: turn_end }));
     // Messages that went back wake a turn of their own; anything else needs to be continued, a continuation again.
     let continues = matches!(turn.source, Source::Recovery { .. });
-    let begun = continues || turn.steps > 1 || step.request.is_some();
-    if turn.cancel.is_none() && begun {
+    // A summary that was asked for stays asked for.
+    let begun = continues || turn.steps > 1 || step.revisions > 0;
+    if turn.source != Source::Summary && turn.cancel.is_none() && begun {
         drafts.push(Draft::new(RecoveryContinuation { turn: turn.id.clone() }));
     }
     drafts

@@ -7,6 +7,7 @@ pub(crate) mod calls;
 pub(crate) mod prepare;
 pub(crate) mod restore;
 pub(crate) mod send;
+mod shorter;
 mod standing;
 pub(crate) mod trees;
 pub(crate) mod would;

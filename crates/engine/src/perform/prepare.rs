@@ -1,16 +1,19 @@
-//! Building a request: what it adds is encoded once and stored by digest, then the whole body is put together.
+//! Building a request: what it adds is encoded once and stored by digest, then the whole body is put together. Where it would
+//! be too large for the model's window, what comes out is how the history gets shorter instead.
 
-use crate::input::{Input, PreparedRequest};
+use super::shorter;
+use crate::input::{Input, PreparedRequest, Shorter};
 use crate::own;
 use crate::ports::Problem;
 use crate::prompt::{Prompt, RebuildError, facts};
 use crate::shared::Shared;
 use bytes::Bytes;
-use context::{Document, Documents, Environment};
+use context::{Addition, Document, Documents, Environment};
 use domain::digest::Digest;
-use domain::event::EpochReason;
+use domain::event::{EpochReason, Fact, Source};
 use domain::ids::{SessionId, StepId};
 use domain::state::{Session, State, Step};
+use providers::Dialect;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use store::BlobError;
@@ -27,18 +30,32 @@ pub(crate) async fn prepare(
     cache: Cache,
 ) -> Input {
     match build(&shared, &session, &state, &cache).await {
-        Ok(request) => Input::Prepared { step, request: Box::new(request) },
+        Ok(Built::Request(request)) => Input::Prepared { step, request },
+        Ok(Built::Shorter(shorter)) => Input::Shorter { step, shorter },
         Err(Problem { code, message }) => Input::NotPrepared { step, code, message },
     }
 }
 
-async fn build(
-    shared: &Shared,
-    id: &SessionId,
-    state: &State,
-    cache: &Cache,
-) -> Result<PreparedRequest, Problem> {
-    let (Some(session), Some((_, step))) = (&state.session, state.step()) else {
+enum Built {
+    Request(Box<PreparedRequest>),
+    Shorter(Shorter),
+}
+
+/// What every request of a step is built from.
+pub(super) struct Ground<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) session: &'a SessionId,
+    pub(super) state: &'a State,
+    pub(super) step: &'a Step,
+    pub(super) dialect: Box<dyn Dialect>,
+    pub(super) head: Bytes,
+    pub(super) head_tokens: u64,
+    environment: Environment,
+    pub(super) folder: Folder,
+}
+
+async fn build(shared: &Shared, id: &SessionId, state: &State, cache: &Cache) -> Result<Built, Problem> {
+    let (Some(session), Some((turn, step))) = (&state.session, state.step()) else {
         return Err(problem("internal", "no step is open"));
     };
     if step.model.dialect.is_empty() {
@@ -52,65 +69,149 @@ async fn build(
         providers::dialect_of(&step.model).map_err(|error| problem("provider/dialect", error.to_string()))?;
     let head_spec = context::head::head(&shared.fragments, shared.tools.specs());
     let head = Bytes::from(dialect.head(&step.model, &head_spec));
-    let mut opened = reason(state, step, &head, dialect.adapter_version());
-    let mut before = None;
-    if let (Some(prefix), None) = (&state.prefix, opened) {
-        match current(shared, id, prefix, cache) {
-            Ok(prompt) => before = Some(prompt),
-            // The same words were erased from another session: what held them here went, too.
-            Err(RebuildError::Part(BlobError::Gone { .. })) => opened = Some(EpochReason::Erased),
-            Err(error) => return Err(problem("store/read", error.to_string())),
+    let ground = Ground {
+        shared,
+        session: id,
+        state,
+        step,
+        dialect,
+        head,
+        head_tokens: context::head::tokens(&head_spec),
+        environment: environment(shared, session),
+        folder: Folder(own::open(state, Vec::new()).ok()),
+    };
+    let whole = ground.whole(cache)?;
+    let room = context::budget::room(state, step);
+    let only_summary = turn.source == Source::Summary;
+    if state.history.asked || only_summary || room.is_some_and(|room| whole.tokens > room) {
+        let shorter = shorter::shorter(&ground, &whole, room, &credential)?;
+        match shorter {
+            Shorter::Nothing if !only_summary => {}
+            // What an earlier request's refusal suggests is a guess about this one: the service has the last word.
+            Shorter::CannotFit { .. }
+                if step.refused.is_none()
+                    && context::budget::in_window(state, &step.model)
+                        .is_none_or(|room| whole.tokens <= room) => {}
+            shorter => return Ok(Built::Shorter(shorter)),
         }
     }
-    let since = match (&state.prefix, opened) {
-        (Some(prefix), None) => prefix.last + 1,
-        (Some(_) | None, _) => 0,
-    };
-    let store_trouble = |error: &dyn std::fmt::Display| problem("store/read", error.to_string());
-    let since = facts(&shared.store, id, since, state.next_seq).map_err(|error| store_trouble(&error))?;
-    let folder = Folder(own::open(state, Vec::new()).ok());
-    let addition = context::addition(state, &since, &environment(shared, session), &folder)
-        .map_err(|error| problem("history/open_call", error.to_string()))?;
+    ground.request(whole, cache, credential).map(|request| Built::Request(Box::new(request)))
+}
 
-    let unkept = |error: store::BlobError| problem("store/write", error.to_string());
-    // Only this request's own event will name these. The head is the same for many sessions, and once it is a file.
-    let attach = |bytes: &[u8]| shared.store.attach_blob(bytes).map_err(unkept);
-    for document in &addition.documents {
-        attach(document.text.as_bytes())?;
+/// A request before anything of it is stored.
+pub(super) struct Whole {
+    opened: Option<EpochReason>,
+    before: Option<Prompt>,
+    addition: Addition,
+    segment: Bytes,
+    /// Estimated tokens of all of it.
+    pub(super) tokens: u64,
+}
+
+impl Ground<'_> {
+    /// The request as it would go out now.
+    fn whole(&self, cache: &Cache) -> Result<Whole, Problem> {
+        let (shared, state) = (self.shared, self.state);
+        let mut opened = reason(state, self.step, &self.head, self.dialect.adapter_version());
+        let mut before = None;
+        if let (Some(prefix), None) = (&state.prefix, opened) {
+            match current(shared, self.session, prefix, cache) {
+                Ok(prompt) => before = Some(prompt),
+                // The same words were erased from another session: what held them here went, too.
+                Err(RebuildError::Part(BlobError::Gone { .. })) => opened = Some(EpochReason::Erased),
+                Err(error) => return Err(problem("store/read", error.to_string())),
+            }
+        }
+        let (since, held) = match (&state.prefix, opened) {
+            (Some(prefix), None) => (prefix.last + 1, prefix.tokens),
+            (Some(_) | None, _) => (0, self.head_tokens),
+        };
+        let (addition, segment) = self.adds(state, &self.facts(since)?)?;
+        let tokens = held + tokens_of(&segment);
+        Ok(Whole { opened, before, addition, segment, tokens })
     }
-    let segment = Bytes::from(dialect.segment(&addition.messages));
-    let mut added = Vec::new();
-    if !segment.is_empty() {
-        added.push(attach(&segment)?);
+
+    /// The facts from this one on.
+    pub(super) fn facts(&self, since: u64) -> Result<Vec<(u64, Fact)>, Problem> {
+        facts(&self.shared.store, self.session, since, self.state.next_seq)
+            .map_err(|error| problem("store/read", error.to_string()))
     }
-    let mut prompt = before.unwrap_or_else(|| Prompt { epoch: 0, head: head.clone(), segments: Vec::new() });
-    prompt.epoch = state.prefix.as_ref().map_or(0, |prefix| prefix.epoch) + u32::from(opened.is_some());
-    if !segment.is_empty() {
-        prompt.segments.push(segment.clone());
+
+    /// What a request in this state adds to these facts, and its segment.
+    fn adds(&self, state: &State, since: &[(u64, Fact)]) -> Result<(Addition, Bytes), Problem> {
+        let addition = context::addition(state, since, &self.environment, &self.folder)
+            .map_err(|error| problem("history/open_call", error.to_string()))?;
+        let segment = Bytes::from(self.dialect.segment(&addition.messages));
+        Ok((addition, segment))
     }
-    let markers = prompt.markers();
-    let body = prompt.body(&*dialect, &markers);
-    let before = match (&state.prefix, opened) {
-        (Some(prefix), None) => prefix.tokens,
-        (Some(_) | None, _) => context::head::tokens(&head_spec),
-    };
-    let request = PreparedRequest {
-        facts: addition.facts,
-        included: addition.included,
-        opened: match opened {
-            Some(reason) => Some((reason, shared.store.put_blob(&head).map_err(unkept)?)),
-            None => None,
-        },
-        dialect: (dialect.name().to_owned(), dialect.adapter_version()),
-        added,
-        markers,
-        body: body.digest(),
-        bytes: body.len() as u64,
-        tokens: before + context::estimate::tokens(&String::from_utf8_lossy(&segment)),
-        credential,
-    };
-    *cache.lock().unwrap_or_else(PoisonError::into_inner) = prompt;
-    Ok(request)
+
+    /// Estimated tokens of a request that opens a prefix epoch in this state after these facts.
+    pub(super) fn measure(&self, state: &State, facts: &[(u64, Fact)]) -> Result<u64, Problem> {
+        let (_, segment) = self.adds(state, facts)?;
+        Ok(self.head_tokens + tokens_of(&segment))
+    }
+
+    /// Stores a request's parts and puts it together.
+    fn request(
+        &self,
+        whole: Whole,
+        cache: &Cache,
+        credential: Option<(String, String)>,
+    ) -> Result<PreparedRequest, Problem> {
+        let Whole { opened, before, addition, segment, tokens } = whole;
+        for document in &addition.documents {
+            self.attach(document.text.as_bytes())?;
+        }
+        let mut added = Vec::new();
+        if !segment.is_empty() {
+            added.push(self.attach(&segment)?);
+        }
+        let mut prompt =
+            before.unwrap_or_else(|| Prompt { epoch: 0, head: self.head.clone(), segments: Vec::new() });
+        prompt.epoch =
+            self.state.prefix.as_ref().map_or(0, |prefix| prefix.epoch) + u32::from(opened.is_some());
+        if !segment.is_empty() {
+            prompt.segments.push(segment);
+        }
+        let markers = prompt.markers();
+        let body = prompt.body(&*self.dialect, &markers);
+        let request = PreparedRequest {
+            facts: addition.facts,
+            included: addition.included,
+            opened: match opened {
+                Some(reason) => Some((reason, self.keep_head(&self.head)?)),
+                None => None,
+            },
+            dialect: (self.dialect.name().to_owned(), self.dialect.adapter_version()),
+            added,
+            markers,
+            body: body.digest(),
+            bytes: body.len() as u64,
+            tokens,
+            credential,
+        };
+        *cache.lock().unwrap_or_else(PoisonError::into_inner) = prompt;
+        Ok(request)
+    }
+
+    /// Keeps what only the request's own event will name.
+    pub(super) fn attach(&self, bytes: &[u8]) -> Result<Digest, Problem> {
+        self.shared.store.attach_blob(bytes).map_err(|error| unkept(&error))
+    }
+
+    /// Keeps a head: it is the same for many sessions, and once it is a file.
+    pub(super) fn keep_head(&self, head: &[u8]) -> Result<Digest, Problem> {
+        self.shared.store.put_blob(head).map_err(|error| unkept(&error))
+    }
+}
+
+fn unkept(error: &BlobError) -> Problem {
+    problem("store/write", error.to_string())
+}
+
+/// Estimated tokens of an encoded part.
+pub(super) fn tokens_of(encoded: &[u8]) -> u64 {
+    context::estimate::tokens(&String::from_utf8_lossy(encoded))
 }
 
 /// Why a new prefix epoch must open, if it must.
@@ -124,6 +225,9 @@ fn reason(state: &State, step: &Step, head: &[u8], adapter: u32) -> Option<Epoch
     }
     if state.erased.is_some_and(|erased| erased > prefix.last) {
         return Some(EpochReason::Erased);
+    }
+    if state.history.generation != prefix.generation {
+        return Some(EpochReason::History);
     }
     let same_head = prefix.head == Digest::of(head) && prefix.adapter == adapter;
     (!same_head).then_some(EpochReason::Config)
@@ -163,7 +267,7 @@ fn environment(shared: &Shared, session: &Session) -> Environment {
 }
 
 /// Project documents, read through the folder's handle.
-struct Folder(Option<Place>);
+pub(super) struct Folder(Option<Place>);
 
 impl Documents for Folder {
     fn read(&self, path: &str) -> Option<Document> {

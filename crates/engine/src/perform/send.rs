@@ -5,13 +5,15 @@ use crate::decide::Op;
 use crate::input::Input;
 use crate::perform::{Done, Pieces};
 use crate::ports::ModelRequest;
+use crate::prompt;
 use crate::shared::{Live, Shared};
 use bytes::{Bytes, BytesMut};
 use domain::digest::Digest;
+use domain::event::Fact;
 use domain::ids::{AttemptId, SessionId};
 use domain::model::{ErrorClass, ModelDelta, ModelError};
-use domain::state::State;
-use providers::{SendError, Sink};
+use domain::state::{Request, State, Step};
+use providers::{Body, SendError, Sink};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -42,13 +44,11 @@ async fn stream(
     pieces: &Pieces,
     cancel: &CancellationToken,
 ) -> Result<Input, String> {
-    let (Some(prefix), Some((_, step))) = (&state.prefix, state.step()) else {
+    let step = state.step().map(|(_, step)| step);
+    let Some((step, request)) = step.and_then(|step| Some((step, step.request.as_ref()?))) else {
         return Err("there is no prepared request".into());
     };
-    let Some(request) = &step.request else { return Err("there is no prepared request".into()) };
-    let prompt = current(shared, session, prefix, cache).map_err(|error| error.to_string())?;
-    let dialect = providers::dialect_of(&step.model).map_err(|error| error.to_string())?;
-    let body = prompt.body(&*dialect, &prompt.markers());
+    let body = body(shared, session, state, step, request, cache)?;
     if body.digest() != request.body {
         return Err("the rebuilt request differs from the prepared one; it was not sent".into());
     }
@@ -58,7 +58,7 @@ async fn stream(
         session: session.clone(),
         attempt: attempt.clone(),
         waiting: Arc::clone(&waiting),
-        shown: Shown::default(),
+        shown: request.about.is_none().then(Shown::default),
     };
     let asked = ModelRequest { model: &step.model, body: &body, conversation: session.as_str() };
     let mut sending = shared.ports.models.send(asked, &mut sink, cancel);
@@ -82,6 +82,30 @@ async fn stream(
             Input::SendStopped { attempt, text: partial.text, usage: partial.usage }
         }
     })
+}
+
+/// The prepared body, put together again.
+fn body(
+    shared: &Shared,
+    session: &SessionId,
+    state: &State,
+    step: &Step,
+    request: &Request,
+    cache: &Cache,
+) -> Result<Body, String> {
+    let dialect = providers::dialect_of(&step.model).map_err(|error| error.to_string())?;
+    if request.about.is_some() {
+        let prepared = prompt::facts(&shared.store, session, request.seq, request.seq + 1);
+        return match prepared.map_err(|error| error.to_string())?.first() {
+            Some((_, Fact::SummaryPrepared(prepared))) => {
+                prompt::summary(&shared.store, &*dialect, prepared).map_err(|error| error.to_string())
+            }
+            Some(_) | None => Err("there is no prepared request".into()),
+        };
+    }
+    let Some(prefix) = &state.prefix else { return Err("there is no prepared request".into()) };
+    let prompt = current(shared, session, prefix, cache).map_err(|error| error.to_string())?;
+    Ok(prompt.body(&*dialect, &prompt.markers()))
 }
 
 /// Logs the pieces that came since the last time.
@@ -114,7 +138,8 @@ struct Show {
     session: SessionId,
     attempt: AttemptId,
     waiting: Arc<Mutex<Waiting>>,
-    shown: Shown,
+    /// What of it was shown; a summary isn't.
+    shown: Option<Shown>,
 }
 
 /// Bytes shown so far, by kind of piece.
@@ -141,8 +166,9 @@ impl Shown {
 
 impl Sink for Show {
     fn delta(&mut self, delta: ModelDelta) {
+        let Some(shown) = &mut self.shown else { return };
         let (session, attempt) = (self.session.clone(), self.attempt.clone());
-        let at = self.shown.place(&delta);
+        let at = shown.place(&delta);
         self.shared.show(Live::Delta { session, attempt, at, delta: delta.clone() });
         merge(&mut lock(&self.waiting).deltas, delta);
     }

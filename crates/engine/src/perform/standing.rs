@@ -6,6 +6,7 @@
 use crate::blobs::blobs;
 use crate::decide::{InForce, Knowledge as _};
 use crate::own;
+use crate::record::OwnRecord;
 use crate::shared::Shared;
 use domain::call::{Facts, Mode, ToolError, Verdict};
 use domain::ids::{CallId, SessionId};
@@ -44,6 +45,7 @@ pub(super) fn standing(
         place: Arc::new(place.under_rules(&layers)),
         added: Arc::new(added),
         blobs: Arc::new(blobs(shared)),
+        record: Arc::new(OwnRecord { store: shared.store.clone(), session: session.clone() }),
         launcher: Arc::clone(&shared.ports.launcher),
         bin: shared.ports.bin.clone(),
         private: shared.ports.private.join(session.as_str()).join(call.as_str()),

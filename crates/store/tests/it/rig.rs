@@ -112,7 +112,7 @@ pub(crate) fn turn_until_asked(n: u128) -> Vec<Draft> {
             tokens: 3,
         }
         .into()),
-        of(AttemptStart { attempt: attempt.clone(), n: 1, body }.into()),
+        of(AttemptStart { attempt: attempt.clone(), n: 1, body, purpose: Purpose::Answer }.into()),
         of(AssistantDelta {
             attempt: attempt.clone(),
             deltas: vec![ModelDelta::Text { text: "On it".into() }],

@@ -10,6 +10,7 @@ use crate::clear::Cleared;
 use crate::limits::Limits;
 use crate::path::shown;
 use crate::place::Reached;
+use crate::record;
 use crate::revision::secret_name;
 use crate::save::Current;
 use crate::text::{Binary, LineEnds, Text};
@@ -55,6 +56,9 @@ impl Tool for ReadFile {
 
     fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
         let Args { path, offset, limit } = call.typed::<Args>()?;
+        if record::place(&path).is_some() {
+            return Ok(record::reads(&path));
+        }
         let spot = ctx.spot(&path)?;
         let secret = secret_name(&spot.place, spot.reached.real.as_str());
         let mut surveyed = reads(&spot, spot.said(), secret);
@@ -73,7 +77,23 @@ impl Tool for ReadFile {
     }
 }
 
+/// A part of what an event of the session's own record says.
+fn recorded(args: &Args, seq: u64, ctx: &Ctx) -> Result<Raw, Trouble> {
+    let text = Text::plain(record::text(&*ctx.record, seq)?);
+    let part = Part::of(&text.body, args.offset.unwrap_or(1), args.limit, &ctx.limits)?;
+    let notes = notes(&part, &text);
+    let value = json!({
+        "path": args.path, "bytes": text.body.len(), "lines": part.total, "from_line": part.from,
+        "to_line": part.to, "complete": part.is_whole(),
+    });
+    let end = if notes.is_empty() { String::new() } else { format!("\n[{notes}]") };
+    Ok(Raw { value, text: format!("{}{end}", part.text.trim_end_matches('\n')), ..Raw::default() })
+}
+
 fn read(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
+    if let Some(seq) = record::place(&args.path) {
+        return recorded(args, seq, ctx);
+    }
     let spot = ctx.spot(&args.path)?;
     let Spot { place, reached } = &spot;
     let Reached { path, real } = reached;

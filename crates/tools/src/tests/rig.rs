@@ -73,6 +73,7 @@ impl Rig {
             place: Arc::new(Place::open(&folder, Vec::new()).unwrap()),
             added: Arc::default(),
             blobs: Arc::new(Memory::default()),
+            record: Arc::new(crate::record::NoRecord),
             launcher: Arc::new(Cages),
             bin: Bin::Blobs,
             private: outside.path().join("private"),

@@ -25,6 +25,7 @@ enum Try {
     Reserve,
     Say,
     Prepare,
+    Replace(u8),
     Attempt,
     AttemptEnd(u8),
     Accept(u8),
@@ -55,6 +56,7 @@ fn tries() -> impl Strategy<Value = Tries> {
         8 => Just(Try::Reserve),
         12 => Just(Try::Say),
         10 => Just(Try::Prepare),
+        3 => n().prop_map(Try::Replace),
         24 => Just(Try::Attempt),
         3 => n().prop_map(Try::AttemptEnd),
         24 => n().prop_map(Try::Accept),
@@ -64,7 +66,7 @@ fn tries() -> impl Strategy<Value = Tries> {
         40 => n().prop_map(Try::Grant),
         60 => n().prop_map(Try::Start),
         12 => (n(), n()).prop_map(|(a, b)| Try::End(a, b)),
-        6 => n().prop_map(Try::Resolve),
+        16 => n().prop_map(Try::Resolve),
         2 => Just(Try::Adopt),
     ];
     vec(proptest::array::uniform4(one), 1..100)
@@ -76,6 +78,8 @@ struct Model {
     claimed: Vec<u128>,
     turn: Option<TurnModel>,
     unknown: Vec<u128>,
+    /// Long results before this are references.
+    references: u64,
     used: Used,
 }
 
@@ -172,6 +176,7 @@ fn facts(model: &Model, tried: Try, log: &Log) -> (Vec<Fact>, bool) {
                     StepEndKind::Tools => open.announced.is_some_and(|count| count > 0),
                     StepEndKind::Answer => open.announced == Some(0),
                     StepEndKind::Failed => open.announced.is_none(),
+                    StepEndKind::Summarised => false,
                     StepEndKind::Cancelled | StepEndKind::Interrupted => true,
                 };
                 closed && fits && model.claimed.is_empty()
@@ -188,9 +193,25 @@ fn facts(model: &Model, tried: Try, log: &Log) -> (Vec<Fact>, bool) {
             (vec![said(first.unwrap_or(9_999)).into()], before && first.is_some())
         }
         Try::Prepare => (vec![log.prepared().into()], step_model.is_some_and(|open| open.buildable)),
+        Try::Replace(how) => {
+            let at = log.state.step().map_or(log.state.next_seq, |(_, step)| step.at);
+            let fresh = step_model.is_some_and(|open| !open.request && open.attempts == 0);
+            match how {
+                0 => (vec![log.shortening(at).into()], fresh && at > model.references),
+                1 => (vec![log.checkpoint(at).into()], fresh),
+                2 => (vec![log.in_full().into()], true),
+                // Within the open step, or beyond the end.
+                _ => (vec![log.checkpoint(at + 1).into()], false),
+            }
+        }
         Try::Attempt => {
             let n = step_model.map_or(1, |open| open.attempts + 1);
-            let start = AttemptStart { attempt: attempt(model.used.attempts + 1), n, body: body() };
+            let start = AttemptStart {
+                attempt: attempt(model.used.attempts + 1),
+                n,
+                body: body(),
+                purpose: Purpose::Answer,
+            };
             (vec![start.into()], !stopping && step_model.is_some_and(|open| open.sendable))
         }
         Try::AttemptEnd(how) => {
@@ -268,8 +289,8 @@ fn model_snapshot() -> crate::model::ModelSnapshot {
     crate::testing::model()
 }
 
-/// Takes in a lawful try.
-fn apply(model: &mut Model, tried: Try) {
+/// Takes in a lawful try; the open step began at `at`.
+fn apply(model: &mut Model, tried: Try, at: u64) {
     let used = &mut model.used;
     match tried {
         Try::Post => {
@@ -284,6 +305,8 @@ fn apply(model: &mut Model, tried: Try) {
         Try::Say => drop(model.claimed.remove(0)),
         Try::Reserve => model.claimed.append(&mut model.waiting),
         Try::Resolve(at) => drop(model.unknown.remove(usize::from(at))),
+        Try::Replace(0) => model.references = at,
+        Try::Replace(2) => model.references = 0,
         _ => {}
     }
     let Some(turn) = &mut model.turn else { return };
@@ -373,11 +396,12 @@ fn play(tries: &[[Try; 4]]) -> Result<Log, TestCaseError> {
                 model
             );
             if lawful {
+                let at = log.state.step().map_or(0, |(_, step)| step.at);
                 for fact in facts {
                     prop_assert!(log.check(fact.clone()).is_ok(), "{:?}", fact);
                     log.push(fact);
                 }
-                apply(&mut model, *tried);
+                apply(&mut model, *tried, at);
                 break;
             }
         }
@@ -413,14 +437,20 @@ proptest! {
         prop_assert_eq!(state, whole);
     }
 
-    /// The projection of the whole is the projections of its parts, cut at any request.
+    /// Between two replacements, the projection of the whole is the projections of its parts, cut at any request; whatever was
+    /// replaced, what is sent is a lawful history, each replacement counts, and none changes what the log holds.
     #[test]
     fn i18_projecting_by_parts_gives_the_same_history(tries in tries()) {
-        let facts: Vec<Fact> = play(&tries)?.decoded().into_iter().filter_map(|event| event.fact).collect();
-        let cuts = facts.iter().enumerate().filter(|(_, fact)| matches!(fact, Fact::RequestPrepared(_)));
+        let facts: Vec<(u64, Fact)> = play(&tries)?.decoded().into_iter().filter_map(Event::placed).collect();
+        let cuts = facts.iter().enumerate().filter(|(_, (_, fact))| matches!(fact, Fact::RequestPrepared(_)));
         for (cut, _) in cuts {
             let mut parts = history::project(&facts[..=cut]).expect("what is sent is paired");
             prop_assert_eq!(history::unsendable(&parts), None);
+            let replaces = |(_, fact): &(u64, Fact)| matches!(fact, Fact::HistoryShortened(_)
+                | Fact::CheckpointCommitted(_) | Fact::HistoryRestored(_));
+            if facts[cut + 1..].iter().any(replaces) {
+                continue;
+            }
             if let (Ok(rest), Ok(whole)) = (history::project(&facts[cut + 1..]), history::project(&facts)) {
                 parts.extend(rest);
                 prop_assert_eq!(&parts, &whole);
@@ -435,6 +465,9 @@ proptest! {
         places in vec(any::<prop::sample::Index>(), 1..4),
         words in "[a-z{}\\[\\]: 0-9]{0,20}",
     ) {
+        // A replacement names events by their places, which move here.
+        let named = |tried: Try| if matches!(tried, Try::Replace(_)) { Try::Post } else { tried };
+        let tries: Tries = tries.into_iter().map(|options| options.map(named)).collect();
         let log = play(&tries)?;
         let mut places: Vec<usize> = places.iter().map(|place| 1 + place.index(log.events.len())).collect();
         places.sort_unstable();
@@ -454,7 +487,7 @@ proptest! {
         }
         let (one, other) = (log.decoded(), with.decoded());
         let of = |events: &[Event]| {
-            let facts: Vec<Fact> = events.iter().filter_map(|event| event.fact.clone()).collect();
+            let facts: Vec<(u64, Fact)> = events.iter().cloned().filter_map(Event::placed).collect();
             history::project(&facts).map_err(|error| error.to_string())
         };
         prop_assert_eq!(of(&one), of(&other));

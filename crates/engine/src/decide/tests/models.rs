@@ -44,9 +44,10 @@ fn r_mod_17_the_next_model_goes_on_where_one_does_not_answer() {
         assert_eq!(bench.fail(class, None), expect, "{class:?}");
         bench
     };
-    for class in [ErrorClass::Auth, ErrorClass::ContextOverflow, ErrorClass::BadRequest] {
+    for class in [ErrorClass::Auth, ErrorClass::BadRequest] {
         check(class, "attempt/end step/end turn/end");
     }
+    check(ErrorClass::ContextOverflow, "attempt/end context/overflowed");
     for class in [ErrorClass::RateLimited, ErrorClass::Server, ErrorClass::Network, ErrorClass::Billing] {
         check(class, "attempt/end step/end model/switched");
     }

@@ -1,0 +1,254 @@
+//! What the record knows of the steps that a checkpoint stands for, without any model.
+//!
+//! The person's words, the plan, changed files, how commands ended, the newest errors, what was refused, what nobody knows,
+//! and exact identifiers. It is read from the whole log each time, so a second checkpoint loses nothing to the first.
+
+use super::identifiers::{Kind, identifiers};
+use domain::call::{Effect, Entry, PlanStatus};
+use domain::event::{CheckedCall, Fact, ToolOutcome};
+use domain::ids::{ApprovalId, CallId};
+use domain::model::Block;
+use domain::state::State;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most errors that are kept whole.
+const ERRORS: usize = 3;
+/// Identifiers on a line.
+const ON_A_LINE: usize = 6;
+/// Most identifiers looked at; the newest count.
+const IDENTIFIERS: usize = 2_000;
+
+/// What the record knows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Known {
+    /// It is about what lies before this event.
+    pub upto: u64,
+    /// Closed steps it is about.
+    pub steps: u64,
+    words: Vec<String>,
+    plan: Vec<String>,
+    files: Vec<String>,
+    commands: Vec<String>,
+    errors: Vec<String>,
+    refused: Vec<String>,
+    unknown: Vec<String>,
+    identifiers: Vec<String>,
+}
+
+/// What the record knows of what lies before `upto`, where `steps` steps closed.
+#[must_use]
+pub fn known(state: &State, facts: &[(u64, Fact)], upto: u64, steps: u64) -> Known {
+    let before = facts.partition_point(|(seq, _)| *seq < upto);
+    let mut reading = Reading::default();
+    facts[..before].iter().for_each(|(seq, fact)| reading.take(*seq, fact));
+    reading.known(state, upto, steps)
+}
+
+impl Known {
+    /// What the person said, the beginning first, then the newest before the older.
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// The other parts in their order, each with its title and its lines, the most worth keeping first.
+    pub(super) fn parts(&self) -> [(&'static str, &[String]); 6] {
+        [
+            ("The plan as it stands", &self.plan),
+            ("Files changed so far", &self.files),
+            ("Commands and how each last ended", &self.commands),
+            ("The newest errors", &self.errors),
+            ("Refused or not allowed", &self.refused),
+            ("Begun, and nobody knows the outcome", &self.unknown),
+        ]
+    }
+
+    /// Exact names and numbers that don't stand in `said`, several on a line.
+    pub(super) fn identifiers(&self, said: &str) -> Vec<String> {
+        let left: Vec<&str> =
+            self.identifiers.iter().map(String::as_str).filter(|one| !said.contains(one)).collect();
+        left.chunks(ON_A_LINE).map(|line| line.join("  ")).collect()
+    }
+}
+
+/// Reading the facts, one after the other.
+#[derive(Default)]
+struct Reading<'a> {
+    words: Vec<(u64, String)>,
+    questions: BTreeMap<String, &'a str>,
+    calls: BTreeMap<&'a CallId, (&'a str, &'a str)>,
+    asked: BTreeMap<&'a ApprovalId, &'a CallId>,
+    files: BTreeMap<&'a str, (Option<&'a Entry>, Option<&'a Entry>, u64)>,
+    commands: BTreeMap<String, (String, u64)>,
+    errors: Vec<(u64, String)>,
+    refused: Vec<(u64, String)>,
+    identifiers: BTreeMap<&'a str, (Kind, u64)>,
+}
+
+impl<'a> Reading<'a> {
+    fn take(&mut self, seq: u64, fact: &'a Fact) {
+        match fact {
+            Fact::UserMessage(e) => self.words.push((seq, e.text.clone())),
+            Fact::QuestionAsked(e) => drop(self.questions.insert(e.question.to_string(), &e.body.text)),
+            Fact::QuestionAnswered(e) => {
+                let asked = self.questions.get(&e.question.to_string()).copied().unwrap_or_default();
+                self.words.push((seq, format!("(asked: {asked}) {}", e.answer)));
+            }
+            Fact::AssistantAccepted(e) => {
+                for block in &e.blocks {
+                    match block {
+                        Block::Text { text } => self.exact(seq, text),
+                        Block::Call { arguments, .. } => self.exact(seq, arguments),
+                        Block::Reasoning { .. } => {}
+                    }
+                }
+            }
+            Fact::ToolCall(e) => {
+                let arguments = match &e.checked {
+                    CheckedCall::Good { arguments, .. } => arguments.as_str(),
+                    CheckedCall::Bad { .. } => "",
+                };
+                self.calls.insert(&e.call, (&e.name, arguments));
+            }
+            Fact::ApprovalRequested(e) => drop(self.asked.insert(&e.approval, &e.call)),
+            Fact::ApprovalRefused(e) if !e.nobody => {
+                let call = self.asked.get(&e.approval).copied();
+                let why = e.why.as_deref().unwrap_or("no reason given");
+                self.refused.push((seq, format!("The person refused {}: {why}", self.call(call))));
+            }
+            Fact::ToolDenied(e) if e.by != "refused" => {
+                self.refused.push((seq, format!("{}: {}", self.call(Some(&e.call)), first_line(&e.text))));
+            }
+            Fact::ToolResult(e) => self.result(seq, e),
+            Fact::ToolCancelled(e) => self.effects(seq, &e.changed.effects),
+            Fact::ToolOutcomeUnknown(e) => self.effects(seq, &e.changed.effects),
+            Fact::RevisionRestored(e) => self.effects(seq, &e.changed.effects),
+            _ => {}
+        }
+    }
+
+    fn result(&mut self, seq: u64, e: &'a domain::event::ToolResult) {
+        self.effects(seq, &e.changed.effects);
+        self.exact(seq, &e.text);
+        let (name, arguments) = self.calls.get(&e.call).copied().unwrap_or_default();
+        let ended = match &e.outcome {
+            ToolOutcome::Ok { value } => {
+                let code = value.get("exit_code").and_then(|code| code.as_i64());
+                code.map(|code| {
+                    if code == 0 { "passed, exit code 0".into() } else { format!("FAILED, exit code {code}") }
+                })
+            }
+            ToolOutcome::Error { error } => Some(format!("failed: {}", first_line(&error.message))),
+        };
+        if let (Some(command), Some(ended)) = (command(arguments), &ended) {
+            self.commands.insert(command, (ended.clone(), seq));
+        }
+        let failed = matches!(e.outcome, ToolOutcome::Error { .. })
+            || ended.as_ref().is_some_and(|ended| ended.starts_with("FAILED"));
+        if failed {
+            self.errors.push((seq, format!("{name} {arguments} (event {seq}):\n{}", e.text)));
+        }
+    }
+
+    fn effects(&mut self, seq: u64, effects: &'a [Effect]) {
+        for effect in effects {
+            let entry = self.files.entry(&effect.path).or_insert((
+                effect.before.as_ref(),
+                effect.after.as_ref(),
+                seq,
+            ));
+            (entry.1, entry.2) = (effect.after.as_ref(), seq);
+        }
+    }
+
+    fn exact(&mut self, seq: u64, text: &'a str) {
+        for (kind, found) in identifiers(text) {
+            self.identifiers.insert(found, (kind, seq));
+        }
+        if self.identifiers.len() > 2 * IDENTIFIERS {
+            let mut places: Vec<u64> = self.identifiers.values().map(|(_, seq)| *seq).collect();
+            places.sort_unstable();
+            let from = places[places.len() - IDENTIFIERS];
+            self.identifiers.retain(|_, (kind, seq)| *seq >= from || *kind < Kind::File);
+        }
+    }
+
+    fn call(&self, call: Option<&CallId>) -> String {
+        let known = call.and_then(|call| self.calls.get(call));
+        known.map_or_else(|| "a call".to_owned(), |(name, arguments)| format!("{name} {arguments}"))
+    }
+
+    fn known(self, state: &State, upto: u64, steps: u64) -> Known {
+        let words = beginning_then_newest(self.words);
+        let mut commands: Vec<_> = self.commands.into_iter().collect();
+        commands.sort_by_key(|(_, (_, seq))| std::cmp::Reverse(*seq));
+        let mut files: Vec<_> =
+            self.files.into_iter().filter(|(_, (before, after, _))| before != after).collect();
+        files.sort_by_key(|(_, (.., seq))| std::cmp::Reverse(*seq));
+        let refused = self.refused.iter().rev().map(|(seq, text)| format!("- {text} (event {seq})"));
+        let refused: BTreeSet<String> = refused.collect();
+        Known {
+            upto,
+            steps,
+            words,
+            plan: plan(state),
+            files: files.into_iter().map(|(path, (before, after, _))| changed(path, before, after)).collect(),
+            commands: commands
+                .into_iter()
+                .map(|(command, (ended, seq))| format!("- `{command}`: {ended} (event {seq})"))
+                .collect(),
+            errors: self.errors.into_iter().rev().take(ERRORS).map(|(_, text)| text).collect(),
+            refused: refused.into_iter().collect(),
+            unknown: state.unknown.iter().map(|one| format!("- {} (call {})", one.name, one.call)).collect(),
+            identifiers: ordered(self.identifiers),
+        }
+    }
+}
+
+/// The first words, which are what it is all about, then the newest before the older.
+fn beginning_then_newest(words: Vec<(u64, String)>) -> Vec<String> {
+    let line = |(seq, text): &(u64, String)| format!("- (event {seq}) {text}");
+    let mut lines: Vec<String> = words.iter().skip(1).rev().map(line).collect();
+    if let Some(first) = words.first() {
+        lines.insert(0, line(first));
+    }
+    lines
+}
+
+fn plan(state: &State) -> Vec<String> {
+    let items = state.plan.iter().flat_map(|plan| &plan.items);
+    let line = |item: &domain::call::PlanItem| {
+        let mark = match item.status {
+            PlanStatus::Completed => "[done]",
+            PlanStatus::InProgress => "[being done]",
+            PlanStatus::Pending => "[open]",
+        };
+        format!("- {mark} {}", item.text)
+    };
+    items.map(line).collect()
+}
+
+fn changed(path: &str, before: Option<&Entry>, after: Option<&Entry>) -> String {
+    match (before, after) {
+        (None, _) => format!("- made {path}"),
+        (Some(_), None) => format!("- deleted {path}"),
+        (Some(_), Some(_)) => format!("- changed {path}"),
+    }
+}
+
+/// The rarer kinds and the newer first.
+fn ordered(found: BTreeMap<&str, (Kind, u64)>) -> Vec<String> {
+    let mut found: Vec<(Kind, std::cmp::Reverse<u64>, &str)> =
+        found.into_iter().map(|(text, (kind, seq))| (kind, std::cmp::Reverse(seq), text)).collect();
+    found.sort_unstable();
+    found.into_iter().map(|(.., text)| text.to_owned()).collect()
+}
+
+/// The command of a call's arguments, where there is one.
+fn command(arguments: &str) -> Option<String> {
+    let arguments: serde_json::Value = serde_json::from_str(arguments).ok()?;
+    Some(arguments.get("command")?.as_str()?.to_owned())
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
