@@ -51,6 +51,15 @@ export const SCREENS: readonly Screen[] = [
   { name: 'failed turn', query: '', go: session('citation') },
   { name: 'finished session', query: '', go: session('Faster photo') },
   {
+    name: 'earlier work summarised',
+    query: '',
+    go: session('Faster photo', async (page) => {
+      await page.getByRole('button', { name: 'More for this session' }).click();
+      await page.getByRole('menuitemradio').first().click();
+      await page.getByText('What the model reads instead').click();
+    }),
+  },
+  {
     name: 'unfolded steps',
     query: '',
     go: session('Order form on phones', async (page) => {

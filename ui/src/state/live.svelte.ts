@@ -145,6 +145,16 @@ export class LiveSession {
     return this.#tell({ name: 'rename', args: { session: this.id, title } });
   }
 
+  /** Earlier work is summarised for the model. */
+  summarise(): Promise<boolean> {
+    return this.#tell({ name: 'summarise', args: { session: this.id } });
+  }
+
+  /** The model reads all of it again. */
+  useFullHistory(): Promise<boolean> {
+    return this.#tell({ name: 'use_full_history', args: { session: this.id } });
+  }
+
   setModel(model: ModelChoice): Promise<boolean> {
     return this.#tell({ name: 'set_model', args: { session: this.id, model } });
   }

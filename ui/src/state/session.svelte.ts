@@ -204,6 +204,7 @@ export function needsPerson(body: EntryBody): boolean {
     case 'said':
     case 'answer':
     case 'calls':
+    case 'history':
     case 'notice':
     case 'undo':
     case 'turn_end':

@@ -107,6 +107,7 @@ export const record = {
       model_switch: 'The model was changed, so nothing could be reused.',
       config: 'Daybook’s own instructions or tools changed, so nothing could be reused.',
       erased: 'Words were erased, so nothing could be reused.',
+      history: 'Older parts of the conversation were summarised, shortened or given in full again.',
       other: 'Nothing of the request before could be reused.',
     },
     counted: (input: string, cached: string, output: string) =>
@@ -171,6 +172,7 @@ export const record = {
     stepEnds: {
       tools: 'The step ended; what it gave goes to the model',
       answer: 'The step ended with an answer',
+      summarised: 'Earlier work was summarised',
       failed: 'The step ended without an answer',
       cancelled: 'The step was stopped',
       interrupted: 'The step was cut off',
@@ -183,6 +185,7 @@ export const record = {
     attempt: (n: string) => `Attempt ${n} was sent`,
     attempts: {
       accepted: 'Answered',
+      summarised: 'Summarised',
       unaccepted: 'The answer couldn’t be used',
       failed: 'No answer',
       cancelled: 'The request was stopped',
@@ -220,6 +223,13 @@ export const record = {
     credential: (provider: string) => `The key for ${provider} was used`,
     adopted: 'Daybook was opened again; it waits for you',
     continuation: 'Daybook was opened again; the work goes on',
+    turnSummary: (n: string) => `Turn ${n} began: earlier work is summarised`,
+    historyAsked: 'You asked for a summary of earlier work',
+    overflowed: 'The service said that it was too long',
+    summaryPrepared: 'A request for a summary of earlier work was built',
+    shortened: (n: string) => `${n} older results were shortened for the model`,
+    checkpoint: (n: string) => `A summary stands for ${n} earlier steps`,
+    inFull: 'The model reads the full history again',
     late: 'An answer came too late and was left out',
     failedLine: (what: string) => `${what}, which failed`,
     aCall: 'A step',

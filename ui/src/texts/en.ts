@@ -7,6 +7,7 @@ import { calls } from './en.calls';
 import { changes, undo } from './en.changes';
 import { composer, waiting } from './en.composer';
 import { erase, eraseFailures } from './en.erase';
+import { history, historyFailures, historyNotices } from './en.history';
 import { offers, permissions } from './en.permissions';
 import { record } from './en.record';
 import { storage } from './en.storage';
@@ -345,6 +346,7 @@ export const en = {
       attempts: (n: string) => `the model was asked ${n} times without an answer`,
       calls: (n: string) => `more than ${n} things were wanted at once`,
       repeats: (n: string) => `the same thing was done ${n} times with the same result`,
+      checkpoints: (n: string) => `${n} steps in a row filled all that the model can read`,
       other: (name: string) => `the limit “${name}” was reached`,
     },
     failed: (why: string) => why,
@@ -380,6 +382,7 @@ export const en = {
       model: 'Choose another model below.',
       unlock: 'Unlock the keychain, then try again.',
       anew: 'Begin a new session for what is left to do.',
+      fewer: 'Say it in fewer words, put long text into a file, or choose a model that reads more.',
     },
     details: 'Details',
     said: (text: string) => `It said: ${text}`,
@@ -400,6 +403,7 @@ export const en = {
     'model/changed': (model: string) => `From here on with ${model}`,
     'model/switched': (why: string, model: string) => `${why} ${model} goes on.`,
     ...addedNotices,
+    ...historyNotices,
     'command/leftovers': 'A program that the command left running was stopped.',
     'secret/withheld': 'A secret was found in a result and kept out.',
     'files/uncovered': 'Some files are too large or ignored; changes to them aren’t listed.',
@@ -417,6 +421,7 @@ export const en = {
     cached: (share: string) => `${share} of what was read came from the provider’s cache`,
   },
   added,
+  history,
   changes,
   undo,
   erase,
@@ -556,6 +561,7 @@ export const en = {
     'folder/missing': 'The folder isn’t there any more.',
     'folder/other': 'Another folder is there now: this session’s was moved or replaced. Nothing was touched.',
     ...addedFailures,
+    ...historyFailures,
     'restore/busy': 'Work is going on here. Stop it first, then undo.',
     'restore/nothing': 'There is nothing to undo.',
     'restore/moved_on': 'Something happened meanwhile. Look at the changes again.',

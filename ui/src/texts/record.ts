@@ -42,6 +42,7 @@ function textOf(kind: string, facts: Facts, turn: string, t: Texts): string {
     case 'inbox/posted':
       return facts['origin'] === 'host' ? l.postedHost : l.posted(said('text'));
     case 'turn/start':
+      if (facts['source'] === 'summary') return l.turnSummary(turn);
       return facts['source'] === 'recovery' ? l.turnRecovery(turn) : l.turnStart(turn);
     case 'turn/cancel':
       return facts['by'] === 'shutdown' ? l.cancelShutdown : l.cancelUser;
@@ -57,6 +58,10 @@ function textOf(kind: string, facts: Facts, turn: string, t: Texts): string {
       return l.document(said('path'));
     case 'request/prepared':
       return facts['opened'] === undefined ? l.prepared : l.preparedAnew;
+    case 'history/shortened':
+      return l.shortened(facts['results'] ?? '');
+    case 'checkpoint/committed':
+      return l.checkpoint(facts['steps'] ?? '');
     case 'attempt/start':
       return l.attempt(facts['n'] ?? '');
     case 'attempt/end':
@@ -131,6 +136,10 @@ const PLAIN: { [kind in string]?: PlainWord } = {
   'recovery/adopted': 'adopted',
   'recovery/continuation': 'continuation',
   'late/ignored': 'late',
+  'history/asked': 'historyAsked',
+  'context/overflowed': 'overflowed',
+  'summary/prepared': 'summaryPrepared',
+  'history/restored': 'inFull',
 };
 
 function endOf(kind: string, facts: Facts, turn: number, t: Texts): string {
@@ -138,6 +147,7 @@ function endOf(kind: string, facts: Facts, turn: number, t: Texts): string {
     case 'user/message':
       return turn > 0 ? t.record.turn(String(turn)) : '';
     case 'request/prepared':
+    case 'summary/prepared':
     case 'attempt/end':
       if (facts['end'] === 'failed') return errorWords(facts['class'], undefined, t).replace(/[.。]$/, '');
       return facts['tokens'] === undefined ? '' : t.record.tokens(count(Number(facts['tokens']), t));

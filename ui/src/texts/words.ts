@@ -178,6 +178,8 @@ export function todoWords(
       return todo.unlock;
     case 'context_overflow':
       return todo.anew;
+    case 'context/cannot_fit':
+      return todo.fewer;
     default:
       return '';
   }
@@ -235,6 +237,7 @@ function limitWords(facts: Facts, t: Texts): string {
     case 'attempts':
     case 'calls':
     case 'repeats':
+    case 'checkpoints':
       return t.ends.limits[facts['limit']](value);
     default:
       return t.ends.limits.other(facts['limit'] ?? '');
@@ -262,6 +265,7 @@ export function noticeWords(code: string, facts: Facts, t: Texts): string {
     case 'record/erased':
       return n[code](Number(facts['events'] ?? 0));
     case 'attempt/interrupted':
+    case 'history/restored':
     case 'recovery/adopted':
     case 'recovery/continued':
     case 'limit/steps':

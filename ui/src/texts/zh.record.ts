@@ -106,6 +106,7 @@ export const record: Texts['record'] = {
       model_switch: '换了模型，所以没有可沿用的内容。',
       config: 'Daybook 自己的说明或工具变了，所以没有可沿用的内容。',
       erased: '有文字被抹去，所以没有可沿用的内容。',
+      history: '对话的早先部分被总结、缩短或重新完整给出。',
       other: '上一个请求没有可沿用的内容。',
     },
     counted: (input, cached, output) =>
@@ -170,6 +171,7 @@ export const record: Texts['record'] = {
     stepEnds: {
       tools: '这一步结束，结果交给模型',
       answer: '这一步以回答结束',
+      summarised: '早先的工作已总结',
       failed: '这一步没有得到回答',
       cancelled: '这一步被停止',
       interrupted: '这一步被中断',
@@ -182,6 +184,7 @@ export const record: Texts['record'] = {
     attempt: (n) => `发送第 ${n} 次`,
     attempts: {
       accepted: '已应答',
+      summarised: '已总结',
       unaccepted: '回答无法使用',
       failed: '没有应答',
       cancelled: '请求已停止',
@@ -219,6 +222,13 @@ export const record: Texts['record'] = {
     credential: (provider) => `使用了${spaced(provider, 'both')}的密钥`,
     adopted: 'Daybook 重新打开，等你处理',
     continuation: 'Daybook 重新打开，工作继续',
+    turnSummary: (n) => `第 ${n} 轮开始：总结早先的工作`,
+    historyAsked: '你要求总结早先的工作',
+    overflowed: '服务说内容太长',
+    summaryPrepared: '准备了总结早先工作的请求',
+    shortened: (n) => `有 ${n} 个较早的结果已为模型缩短`,
+    checkpoint: (n) => `早先的 ${n} 步由总结代替`,
+    inFull: '模型重新读完整历史',
     late: '一个回答来得太晚，没有采用',
     failedLine: (what) => `${what}，未成功`,
     aCall: '一项操作',

@@ -8,6 +8,7 @@ import { calls } from './zh.calls';
 import { changes, undo } from './zh.changes';
 import { composer, waiting } from './zh.composer';
 import { erase, eraseFailures } from './zh.erase';
+import { history, historyFailures, historyNotices } from './zh.history';
 import { offers, permissions } from './zh.permissions';
 import { record } from './zh.record';
 import { storage } from './zh.storage';
@@ -333,6 +334,7 @@ export const zh: Texts = {
       attempts: (n) => `问了模型 ${n} 次都没有得到回答`,
       calls: (n) => `一次想做的事超过 ${n} 件`,
       repeats: (n) => `同样的事做了 ${n} 次，结果都一样`,
+      checkpoints: (n) => `连续 ${n} 步都占满了模型能读的长度`,
       other: (name) => `达到上限“${name}”`,
     },
     failed: (why) => why,
@@ -367,6 +369,7 @@ export const zh: Texts = {
       model: '请在下面换一个模型。',
       unlock: '请解锁钥匙串后再试。',
       anew: '剩下的事请在新会话里做。',
+      fewer: '请说得短一些、把长内容放进文件，或换一个能读更多的模型。',
     },
     details: '详情',
     said: (text) => `对方的说明：${text}`,
@@ -385,6 +388,7 @@ export const zh: Texts = {
     'model/changed': (model) => `从这里起使用 ${model}`,
     'model/switched': (why, model) => `${why}由 ${model} 接着做。`,
     ...addedNotices,
+    ...historyNotices,
     'command/leftovers': '命令结束后仍在运行的程序已被停止。',
     'secret/withheld': '结果里发现了密钥类内容，已隐去。',
     'files/uncovered': '有些文件过大或被忽略，它们的改动不会列出。',
@@ -402,6 +406,7 @@ export const zh: Texts = {
     cached: (share) => `读入的 ${share} 来自服务商的缓存`,
   },
   added,
+  history,
   changes,
   undo,
   erase,
@@ -538,6 +543,7 @@ export const zh: Texts = {
     'folder/missing': '文件夹已经不在了。',
     'folder/other': '那里现在是另一个文件夹：这个会话的文件夹被移走或替换了。没有改动任何内容。',
     ...addedFailures,
+    ...historyFailures,
     'restore/busy': '这里正在工作。请先停止，再撤销。',
     'restore/nothing': '没有可以撤销的改动。',
     'restore/moved_on': '期间有了新的变化，请再看一次改动。',

@@ -52,7 +52,7 @@ fn result(n: u128, outcome: ToolOutcome, text: &str, effects: Vec<Effect>) -> Fa
         call: call(n),
         outcome,
         text: text.into(),
-        changed: Changed { effects, all: None, doubt: None },
+        changed: Changed { effects, all: None, doubt: None, ..Changed::default() },
         kept: BTreeMap::new(),
         seen: BTreeMap::new(),
         ms: 1,

@@ -9,6 +9,7 @@ test('what work waits for outside the session is said', () => {
   const table: [Activity, string][] = [
     [{ kind: 'held', by: 'folder' }, 'Waiting until other work in this folder is done.'],
     [{ kind: 'held', by: 'store' }, en.session.held.store],
+    [{ kind: 'summarising', since: 0 }, 'Summarising earlier work, so that it fits…'],
     [{ kind: 'working', since: 0 }, 'Working'],
   ];
   for (const [activity, words] of table) {

@@ -6,6 +6,7 @@ import type { Patch } from '../generated/Patch';
 import type { PlanStatus } from '../generated/PlanStatus';
 import { answer, approval, call, calls, diff, end, entry, said, written } from './make';
 import type { Script, Stage } from './fake';
+import { inFull, summarised } from './history';
 import type { Words } from './sample';
 
 export function story(w: Words, now: () => number): Script {
@@ -36,6 +37,10 @@ export function story(w: Words, now: () => number): Script {
         return put(stage, { ...meta(stage), model: command.args.model });
       case 'set_effort':
         return put(stage, { ...meta(stage), effort: command.args.effort });
+      case 'summarise':
+        return summarised(stage, now());
+      case 'use_full_history':
+        return inFull(stage, now());
       default:
         return undefined;
     }

@@ -7,6 +7,10 @@ export type Activity = { "kind": "idle" } | { "kind": "working",
 /**
  * When it began, UTC ms.
  */
+since: number, } | { "kind": "summarising", 
+/**
+ * When the turn began, UTC ms.
+ */
 since: number, } | { "kind": "held", 
 /**
  * What for: `folder` (another session works in it) or `store` (it can't be written for now).

@@ -31,6 +31,14 @@ folder: string, } } | { "name": "use_folder", "args": {
 /**
  * The session.
  */
+session: string, } } | { "name": "summarise", "args": { 
+/**
+ * The session.
+ */
+session: string, } } | { "name": "use_full_history", "args": { 
+/**
+ * The session.
+ */
 session: string, } } | { "name": "create_session", "args": { 
 /**
  * The folder.
