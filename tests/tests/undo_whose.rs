@@ -6,6 +6,7 @@ use domain::event::{CheckedCall, Draft, Fact, RestoreOf, RestoreScope, ToolOutco
 use domain::ids::RevisionId;
 use engine::CommandFailure;
 use engine::ledger::Ledger;
+use engine::show::{Hindrance, State, standing};
 use store::{Append, Durability};
 use tests::{DieAt, Rig};
 
@@ -185,5 +186,39 @@ fn a_session_from_before_its_folder_was_on_record_takes_the_one_that_is_there() 
         assert!(play.state().session.expect("there").identity.is_some());
         assert_eq!(play.count("folder/identified"), 1);
         play.clean();
+    });
+}
+
+#[test]
+fn r_undo_a_yes_to_replacing_a_file_is_a_yes_to_what_was_shown_alone() {
+    let (first, end) = (write("a.txt", "one\n"), text("Done."));
+    let rig = rig(&[&first, &end]);
+    alone(async {
+        let play = Play::on(rig).await;
+        play.through("Write.").await;
+        let put = |text: &str| std::fs::write(play.rig.folder().join("a.txt"), text).expect("written");
+        put("mine\n");
+        let place = tools::Place::open(play.rig.folder(), Vec::new()).expect("it opens");
+        let states =
+            engine::show::preview_undo(&play.process.engine, &place, &net(&play)).expect("looked at");
+        let [(path, State::Kept { why: Hindrance::Changed { now } })] = &states[..] else {
+            panic!("{states:?}")
+        };
+        let seen = [(path.clone(), standing(now.as_ref()))].into();
+        let engine = &play.process.engine;
+        let again = || {
+            let scope = RestoreScope { of: RestoreOf::Session, paths: Vec::new() };
+            engine.restore_seen(&play.session, scope, vec!["a.txt".to_owned()], &seen)
+        };
+        put("mine, and more since\n");
+        let refused = again().await;
+        assert!(
+            matches!(refused, Err(CommandFailure::Refused(error)) if error.code == "restore/changed_again")
+        );
+        assert_eq!(play.rig.file("a.txt"), "mine, and more since\n");
+        put("mine\n");
+        again().await.expect("it is what was shown");
+        play.until(|state| state.restoring.is_none()).await;
+        assert!(!play.rig.folder().join("a.txt").exists());
     });
 }

@@ -21,7 +21,7 @@ use domain::ids::{FolderId, SessionId};
 use domain::state::Added;
 use engine::show::{Reader, SessionRow};
 use engine::{Command as Order, Engine, IMPORTED, Recorded};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -138,8 +138,8 @@ impl Room {
             Command::Diff { session, path, turn } => self.diff(&session, path, turn).await,
             Command::PreviewUndo { session, of, paths } => self.preview_undo(&session, of, paths).await,
             Command::ThreeWay { session, of, path } => self.three_way(&session, of, path).await,
-            Command::Undo { session, of, paths, overwrite } => {
-                self.undo(&session, undo::scope(of, paths)?, overwrite).await
+            Command::Undo { session, of, paths, overwrite, seen } => {
+                self.undo(&session, undo::scope(of, paths)?, overwrite, seen).await
             }
             Command::ShowMade { session, made } => self.show_made(&session, made).await,
             Command::RecordOutline { session, from } => self.record_outline(&session, from).await,
@@ -272,9 +272,17 @@ impl Room {
         Ok(Reply::ThreeWay(sides))
     }
 
-    async fn undo(&self, session: &str, scope: RestoreScope, overwrite: Vec<String>) -> Done {
+    async fn undo(
+        &self,
+        session: &str,
+        scope: RestoreScope,
+        overwrite: Vec<String>,
+        seen: BTreeMap<String, String>,
+    ) -> Done {
+        let named = seen.into_iter().map(|(path, seen)| Ok((path, digest_of(&seen)?)));
+        let seen = named.collect::<Result<_, ApiError>>()?;
         let session = self.known(session)?;
-        let restored = self.inside.engine()?.restore(&session, scope, overwrite).await;
+        let restored = self.inside.engine()?.restore_seen(&session, scope, overwrite, &seen).await;
         restored.map(|_| Reply::Done).map_err(|failure| of_command(&failure))
     }
 

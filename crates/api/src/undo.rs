@@ -15,7 +15,7 @@ use domain::ids::SessionId;
 use engine::Engine;
 use engine::ledger::Ledger;
 use engine::own::{self, NotOwn};
-use engine::show::{self, PartError, Place, Reader, State};
+use engine::show::{self, Hindrance, PartError, Place, Reader, State};
 
 /// Most files listed one by one.
 const LISTED: usize = 500;
@@ -78,7 +78,11 @@ pub(crate) fn preview(
             }
             State::Kept { why } if found.kept.len() < LISTED => {
                 let anyway = Some(what(&show::inverse(effect)).to_owned());
-                found.kept.push(KeptFile { path, why: why.code().to_owned(), anyway });
+                let now = match &why {
+                    Hindrance::Changed { now } => Some(show::standing(now.as_ref()).to_string()),
+                    _ => None,
+                };
+                found.kept.push(KeptFile { path, why: why.code().to_owned(), anyway, now });
             }
             State::Ready | State::Done | State::Kept { .. } => {}
         }
@@ -102,7 +106,10 @@ fn preview_part(
     let now = show::present(place, &effect.path).unwrap_or_default();
     let path = effect.path.clone();
     let restored = || "restored".to_owned();
-    let alone = |path, why: &str| vec![KeptFile { path, why: why.to_owned(), anyway: Some(restored()) }];
+    let alone = |path, why: &str| {
+        let (why, anyway) = (why.to_owned(), Some(restored()));
+        vec![KeptFile { path, why, anyway, now: None }]
+    };
     let (files, kept) = match parts.without(&now, &ledger.undone_parts(&path), part) {
         Ok(_) => (vec![UndoneFile { path, what: restored() }], Vec::new()),
         Err(PartError::Stale) => return Err(stale()),

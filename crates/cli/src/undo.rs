@@ -57,9 +57,10 @@ async fn on(way: &Way, what: Undo) -> Result<Exit, Failure> {
         output::diagnose("there is nothing to take back");
         return Ok(Exit::Completed);
     }
-    let overwrite =
-        if what.force { preview.kept.into_iter().map(|kept| kept.path).collect() } else { Vec::new() };
-    way.call(Command::Undo { session: session.clone(), of, paths: Vec::new(), overwrite }).await?;
+    let forced = if what.force { preview.kept } else { Vec::new() };
+    let seen = forced.iter().filter_map(|kept| Some((kept.path.clone(), kept.now.clone()?))).collect();
+    let overwrite = forced.into_iter().map(|kept| kept.path).collect();
+    way.call(Command::Undo { session: session.clone(), of, paths: Vec::new(), overwrite, seen }).await?;
     loop {
         let now = view(way, &session).await?;
         let new = undos(&now).find(|undo| undos(&before).all(|old| old.id != undo.id));

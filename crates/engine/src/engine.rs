@@ -12,10 +12,11 @@ use crate::ports::Ports;
 use crate::restoring;
 use crate::shared::{Hold, Live, Shared, real_root};
 use domain::call::ToolError;
+use domain::digest::Digest;
 use domain::event::{CancelBy, RestoreScope, SessionCreated};
 use domain::ids::SessionId;
 use domain::state::State;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -102,10 +103,24 @@ impl Engine {
         scope: RestoreScope,
         overwrite: Vec<String>,
     ) -> Result<Recorded, CommandFailure> {
+        self.restore_seen(session, scope, overwrite, &BTreeMap::new()).await
+    }
+
+    /// The same, where of paths in `overwrite` only what was [seen](crate::show::standing) there is replaced.
+    ///
+    /// # Errors
+    /// As of [`Self::restore`], and when something else stands at such a path now.
+    pub async fn restore_seen(
+        &self,
+        session: &SessionId,
+        scope: RestoreScope,
+        overwrite: Vec<String>,
+        seen: &BTreeMap<String, Digest>,
+    ) -> Result<Recorded, CommandFailure> {
         let mut tries = 0;
         loop {
             tries += 1;
-            let restore = self.restorable(session, &scope, &overwrite).await?;
+            let restore = self.restorable(session, &scope, &overwrite, seen).await?;
             match self.command(session, Command::Restore(restore)).await {
                 Err(CommandFailure::Refused(error)) if error.code == "restore/moved_on" && tries < TRIES => {}
                 done => return done,
@@ -118,10 +133,11 @@ impl Engine {
         session: &SessionId,
         scope: &RestoreScope,
         overwrite: &[String],
+        seen: &BTreeMap<String, Digest>,
     ) -> Result<Restore, CommandFailure> {
         let (shared, session, scope) = (self.shared.clone(), session.clone(), scope.clone());
-        let overwrite = overwrite.to_vec();
-        blocking(move || restoring::work_out(&shared, &session, scope, overwrite)).await
+        let (overwrite, seen) = (overwrite.to_vec(), seen.clone());
+        blocking(move || restoring::work_out(&shared, &session, scope, overwrite, &seen)).await
     }
 
     /// Lets a session look at another folder, which the person chose.

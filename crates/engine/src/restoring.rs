@@ -10,12 +10,13 @@ use crate::decide::{CommandError, Restore};
 use crate::ledger::Ledger;
 use crate::own;
 use crate::shared::Shared;
-use domain::call::{Effect, ToolError};
+use domain::call::{Effect, Entry, ToolError};
 use domain::digest::Digest;
 use domain::erasure::MARK;
 use domain::event::{EffectList, KeptBack, RestoreOf, RestoreScope};
 use domain::ids::SessionId;
 use domain::state::State;
+use std::collections::BTreeMap;
 use store::{BlobError, Gone, Reader};
 use tools::revision::{Force, Hindrance, Kept, PartError, RestoreError, plan_part, plan_restore};
 use tools::{BlobSink, Place};
@@ -29,6 +30,7 @@ pub(crate) fn work_out(
     session: &SessionId,
     scope: RestoreScope,
     overwrite: Vec<String>,
+    seen: &BTreeMap<String, Digest>,
 ) -> Result<Restore, CommandFailure> {
     let state = shared.store.state(session).map_err(CommandFailure::unreadable)?;
     let ledger = Ledger::read(&shared.store, session).map_err(CommandFailure::unreadable)?;
@@ -57,10 +59,32 @@ pub(crate) fn work_out(
         false => Force::Paths(overwrite.iter().cloned().collect()),
     };
     let mut planned = plan_restore(&place, &blobs, &net, &force).map_err(|error| of_restore(&error))?;
+    as_shown(&planned.steps, seen)?;
     planned.merge_texts(&place, &blobs, &net).map_err(|error| of_restore(&error))?;
     let steps = listed(shared, &planned.steps)?;
     let (kept, kept_more) = kept_back(planned.kept);
     Ok(Restore { scope, steps, overwrite, kept, kept_more, read_to: ledger.read_to })
+}
+
+/// Names what stands at a path, so that a yes to replacing it is a yes to just this.
+#[must_use]
+pub fn standing(now: Option<&Entry>) -> Digest {
+    // An entry always has a text.
+    Digest::of(&serde_json::to_vec(&now).unwrap_or_default())
+}
+
+/// Refuses where something else stands at a path now than when the person said that it may go.
+fn as_shown(steps: &[Effect], seen: &BTreeMap<String, Digest>) -> Result<(), CommandError> {
+    let other =
+        |step: &&Effect| seen.get(&step.path).is_some_and(|seen| *seen != standing(step.after.as_ref()));
+    match steps.iter().find(other) {
+        None => Ok(()),
+        Some(step) => {
+            let path = tools::path::shown(&step.path);
+            let message = format!("{path} was changed again since it was shown; nothing was touched");
+            Err(CommandError { code: "restore/changed_again", message })
+        }
+    }
 }
 
 /// The one step that takes one part of one file back; what can't be told apart is refused with the reason.

@@ -12,7 +12,7 @@ pub use tools::command::{Shown, WarningKind, shown as command_shown};
 pub use tools::diff::{FileDiff, Hunk, Line, LineKind, NoHunks};
 pub use tools::exact::{exact, made_visible};
 pub use tools::policy::{only_looks, protected, secrets};
-pub use tools::revision::{PartError, Parts, Sides, State, inverse, present, standing_at};
+pub use tools::revision::{Hindrance, PartError, Parts, Sides, State, inverse, present, standing_at};
 pub use tools::rules::{About, Layer, PERSON, Rule};
 pub use tools::run::error_text;
 pub use tools::visible::visible;
@@ -20,6 +20,7 @@ pub use tools::{Cage, Limits as Hands, Place, PolicyInput};
 
 use crate::blobs::ReadBlobs;
 use crate::engine::Engine;
+pub use crate::restoring::standing;
 use domain::call::{Act, Effect, Verdict};
 use tools::blob::Guarded;
 use tools::revision::{Bounds, Hashing, RestoreError, sides as all_sides};

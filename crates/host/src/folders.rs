@@ -38,6 +38,14 @@ impl Folders {
                 "Choose a folder.",
             ));
         }
+        // A whole disk is no project: nobody could say what changed in it, nor take it back.
+        if real.parent().is_none() {
+            return Err(error(
+                "folder/disk",
+                format!("{} is a whole disk", real.display()),
+                "Choose a folder on it.",
+            ));
+        }
         if real.starts_with(&self.data) {
             return Err(error(
                 "folder/own",

@@ -100,7 +100,11 @@ test('r_undo_mixed_changes_are_shown_first_and_stay_unless_they_are_named', asyn
   await undoing.want(turn(TURNS.form), ['styles.css']);
   await undoing.confirm(['styles.css', 'made-up.txt']);
   expect(asked('undo').at(-1)).toMatchObject({
-    args: { paths: ['styles.css'], overwrite: ['styles.css'] },
+    args: {
+      paths: ['styles.css'],
+      overwrite: ['styles.css'],
+      seen: { 'styles.css': 'as shown: styles.css' },
+    },
   });
 });
 

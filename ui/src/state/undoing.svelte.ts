@@ -123,7 +123,7 @@ export class Undoing {
   async confirm(overwrite: readonly string[]): Promise<void> {
     const plan = this.plan;
     if (!plan) return;
-    const named = plan.kept.filter((file) => overwrite.includes(file.path)).map((file) => file.path);
+    const named = plan.kept.filter((file) => overwrite.includes(file.path));
     await this.#attempt(() => this.#undo(plan.of, plan.paths, named));
     this.plan = null;
   }
@@ -213,10 +213,14 @@ export class Undoing {
     return sides.merged !== null;
   }
 
-  async #undo(of: UndoOf, paths: readonly string[], overwrite: readonly string[]): Promise<void> {
+  async #undo(of: UndoOf, paths: readonly string[], named: readonly KeptFile[]): Promise<void> {
     this.#awaited += 1;
     try {
-      const args = { session: this.#session, of, paths: [...paths], overwrite: [...overwrite] };
+      const overwrite = named.map((file) => file.path);
+      // A yes to what was shown: where something else stands there by now, nothing is done.
+      const shown = named.flatMap(({ path, now }) => (now === null ? [] : [[path, now] as const]));
+      const seen = Object.fromEntries(shown);
+      const args = { session: this.#session, of, paths: [...paths], overwrite, seen };
       await tell(this.#backend, { name: 'undo', args });
     } catch (thrown) {
       this.#awaited -= 1;

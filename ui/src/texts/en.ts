@@ -557,6 +557,8 @@ export const en = {
     'rule/unfit': 'That can’t be a rule. Name a command, or a file or folder inside the folder.',
     'rule/unreadable': 'Your rules can’t be read, so everything is asked about.',
     'rule/readable': 'Your rules can be read again. Look at the list again.',
+    'restore/changed_again':
+      'It was changed again since it was shown. Nothing was touched: look at it again.',
     'folder/busy': 'Another session is writing in this folder.',
     'folder/missing': 'The folder isn’t there any more.',
     'folder/other': 'Another folder is there now: this session’s was moved or replaced. Nothing was touched.',

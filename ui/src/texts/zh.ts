@@ -539,6 +539,7 @@ export const zh: Texts = {
     'rule/unfit': '这不能作为规则。请写一条命令，或文件夹里的文件或文件夹。',
     'rule/unreadable': '读不出你的规则，所以每件事都会先问你。',
     'rule/readable': '你的规则已经可以读出。请再看一次列表。',
+    'restore/changed_again': '显示之后它又改过了。没有改动任何内容：请再看一次。',
     'folder/busy': '另一个会话正在写这个文件夹。',
     'folder/missing': '文件夹已经不在了。',
     'folder/other': '那里现在是另一个文件夹：这个会话的文件夹被移走或替换了。没有改动任何内容。',

@@ -126,5 +126,5 @@ impl Fold {
 }
 
 fn kept(kept: &KeptBack) -> KeptFile {
-    KeptFile { path: kept.path.clone(), why: kept.why.clone(), anyway: None }
+    KeptFile { path: kept.path.clone(), why: kept.why.clone(), anyway: None, now: None }
 }

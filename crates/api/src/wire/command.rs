@@ -12,6 +12,7 @@ use super::store::{
 use super::undo::{Changes, ThreeWay, UndoOf, UndoPreview};
 use super::view::SessionView;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use ts_rs::TS;
 
 /// What a client may ask for.
@@ -245,6 +246,9 @@ pub enum Command {
         paths: Vec<String>,
         /// Paths to bring back even where they were changed since.
         overwrite: Vec<String>,
+        /// What the preview said stands at such a path, by path: where it is something else now, nothing is done.
+        #[serde(default)]
+        seen: BTreeMap<String, String>,
     },
     /// Show something this session made in the system's own view of folders. Reply: `done`.
     ShowMade {

@@ -153,6 +153,9 @@ pub struct KeptFile {
     pub path: String,
     /// Why: `changed` (somebody changed it since), `unreadable`, `left_out`, `busy`, …
     pub why: String,
+    /// Of a preview: names what stands there now, where the person may let it go.
+    #[serde(default)]
+    pub now: Option<String>,
     /// What taking it back anyway would do, as of an [`UndoneFile`]; null of a return that is over.
     pub anyway: Option<String>,
 }

@@ -8,6 +8,7 @@ use domain::digest::Digest;
 use domain::event::{Draft, InboxCancelled, InboxPosted, Origin, Payload, Recorded, SessionCreated, Target};
 use domain::ids::{FolderId, MessageId, SessionId};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use store::Reader;
@@ -251,7 +252,13 @@ async fn an_imported_session_is_inert_and_hinders_nothing() {
     for asked in [
         Command::Send { session: id.clone(), text: "Go on".into(), intent, command },
         Command::SetMode { session: id.clone(), mode: Mode::Edit },
-        Command::Undo { session: id.clone(), of: UndoOf::Session, paths: Vec::new(), overwrite: Vec::new() },
+        Command::Undo {
+            session: id.clone(),
+            of: UndoOf::Session,
+            paths: Vec::new(),
+            overwrite: Vec::new(),
+            seen: BTreeMap::new(),
+        },
         Command::Rename { session: id.clone(), title: "Mine".into() },
     ] {
         let refused = host.room().call(asked.clone()).await.expect_err("nothing is done in it");

@@ -23,6 +23,11 @@ async fn a_page_names_folders_by_id_and_gets_no_other() {
     }
     std::fs::remove_dir(&project).expect("removed");
     assert_eq!(rig.host.room().call(create(&folder.id)).await.expect_err("refused").code, "folder/missing");
+    let disk = rig
+        .host
+        .open_folder(std::path::Path::new("/"))
+        .expect_err("nobody could take back what changes there");
+    assert_eq!(disk.code, "folder/disk");
     let data = rig.host.open_folder(&rig.host.data().join("blobs")).expect_err("ours");
     assert_eq!(data.code, "folder/own");
 }

@@ -20,7 +20,7 @@ const done: UndoView = {
     { path: 'new.txt', what: 'removed' },
   ],
   count: 2,
-  kept: [{ path: 'b.txt', why: 'changed', anyway: null }],
+  kept: [{ path: 'b.txt', why: 'changed', anyway: null, now: null }],
   kept_more: 0,
   error: null,
   held: false,
@@ -110,8 +110,8 @@ test('r_undo_a_plan_counts_says_what_is_unsure_and_brings_back_only_what_is_name
     files: [{ path: 'a.txt', what: 'restored' }],
     apart: ['c.txt'],
     kept: [
-      { path: 'b.txt', why: 'changed', anyway: 'restored' },
-      { path: 'full', why: 'not_empty', anyway: 'removed' },
+      { path: 'b.txt', why: 'changed', anyway: 'restored', now: null },
+      { path: 'full', why: 'not_empty', anyway: 'removed', now: null },
     ],
     doubt: 'mixed',
     notCovered: { paths: ['node_modules'], count: 1 },
@@ -139,7 +139,7 @@ const STAYS: Plan = {
   count: 0,
   files: [],
   apart: [],
-  kept: [{ path: 'b.txt', why: 'changed', anyway: 'restored' }],
+  kept: [{ path: 'b.txt', why: 'changed', anyway: 'restored', now: null }],
   doubt: null,
   notCovered: null,
 };
@@ -162,7 +162,7 @@ test('what is said stays true once a file that would stay is named', async () =>
 });
 
 test('r_undo_what_was_new_and_changed_since_is_called_deleted_with_the_change_in_it', async () => {
-  const kept = [{ path: 'three.txt', why: 'changed', anyway: 'removed' }];
+  const kept = [{ path: 'three.txt', why: 'changed', anyway: 'removed', now: null }];
   const cases = [
     [en, STAYS.of, 'Delete it anyway', 'Redo brings both back.', 'Undo 1 file'],
     [en, { kind: 'undo' as const, undo: 'u' }, 'Delete it anyway', 'Undo brings both back.', 'Redo 1 file'],

@@ -57,7 +57,7 @@ test('what was changed since is merged, left alone, or brought back when it is n
   expect(made.threeWay(of, 'a.txt')?.merged?.hunks).toHaveLength(1);
   expect(made.threeWay(of, 'new.txt')?.merged).toBeNull();
   const undo = made.undo('u1', of, [], []);
-  expect(undo.kept).toEqual([{ path: 'new.txt', why: 'changed', anyway: null }]);
+  expect(undo.kept).toEqual([{ path: 'new.txt', why: 'changed', anyway: null, now: null }]);
   expect(made.threeWay({ kind: 'undo', undo: 'u1' }, 'a.txt')?.ours.hunks[0]?.lines[0]?.spans[0]?.text).toBe(
     'ONE',
   );

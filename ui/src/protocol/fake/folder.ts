@@ -152,7 +152,13 @@ export class FakeFolder {
       const now = this.#now.get(effect.path) ?? null;
       if (same(now, effect.before)) continue;
       if (same(now, effect.after)) out.files.push({ path: effect.path, what: whatOf(effect) });
-      else out.kept.push({ path: effect.path, why: 'changed', anyway: whatOf(effect) });
+      else
+        out.kept.push({
+          path: effect.path,
+          why: 'changed',
+          anyway: whatOf(effect),
+          now: `as shown: ${effect.path}`,
+        });
     }
     return out;
   }
@@ -186,7 +192,7 @@ export class FakeFolder {
       const clean = same(now, effect.after) || overwrite.includes(effect.path);
       const merged = clean ? null : mergedOf(effect, now);
       if (!clean && merged === null) {
-        kept.push({ path: effect.path, why: 'changed', anyway: null });
+        kept.push({ path: effect.path, why: 'changed', anyway: null, now: null });
         continue;
       }
       this.put(effect.path, merged === null ? effect.before : { ...now, text: merged });

@@ -267,7 +267,11 @@ paths: Array<string>,
 /**
  * Paths to bring back even where they were changed since.
  */
-overwrite: Array<string>, } } | { "name": "show_made", "args": { 
+overwrite: Array<string>, 
+/**
+ * What the preview said stands at such a path, by path: where it is something else now, nothing is done.
+ */
+seen: { [key in string]: string }, } } | { "name": "show_made", "args": { 
 /**
  * The session.
  */

@@ -13,6 +13,10 @@ path: string,
  */
 why: string, 
 /**
+ * Of a preview: names what stands there now, where the person may let it go.
+ */
+now: string | null, 
+/**
  * What taking it back anyway would do, as of an [`UndoneFile`]; null of a return that is over.
  */
 anyway: string | null, };
