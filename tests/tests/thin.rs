@@ -10,7 +10,7 @@ use store::{BlobError, Gone, Point};
 use tests::{Answers, DieAt, Rig};
 
 /// Each turn writes this much over one file, so each keeps what stood there before.
-const BYTES: usize = 200_000;
+const BYTES: usize = 60_000;
 
 fn content(n: usize) -> String {
     format!("{n} ").repeat(BYTES / 2)
