@@ -4,7 +4,7 @@ use crate::rig::Process;
 use domain::call::{Facts, Question};
 use domain::event::{Fact, Resolution};
 use domain::ids::SessionId;
-use domain::state::{ApprovalState, State};
+use domain::state::{ApprovalState, Job, JobPhase, State};
 use engine::Command;
 use std::time::Duration;
 
@@ -73,10 +73,12 @@ pub async fn drive(process: &Process, session: &SessionId, answers: &Answers) ->
     }
 }
 
-/// No turn is open, and nothing would start one.
+/// No turn is open, nothing would start one, and no job goes on.
 fn rests(state: &State) -> bool {
     let wakes = state.inbox.iter().any(|waiting| waiting.wakeup);
-    state.turn.is_none() && !wakes && state.continuation.is_none() && state.unknown.is_empty()
+    let going = |job: &Job| !matches!(job.phase, JobPhase::Reconciling(_));
+    let at_work = state.turn.is_some() || state.jobs.iter().any(going);
+    !at_work && !wakes && state.continuation.is_none() && state.unknown.is_empty()
 }
 
 fn answer(engine: &engine::Engine, session: &SessionId, state: &State, answers: &Answers) -> Option<Command> {

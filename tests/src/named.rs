@@ -38,6 +38,12 @@ fn named(fact: &Fact) -> Vec<Digest> {
             let sides = sides.flat_map(|effect| [effect.content_before(), effect.content_after()]);
             e.kept.values().copied().chain(list(&e.changed)).chain(sides.flatten()).collect()
         }
+        Fact::JobStarted(e) => e.tree.into_iter().collect(),
+        Fact::JobEnded(e) => {
+            let sides = e.changed.effects.iter();
+            let sides = sides.flat_map(|effect| [effect.content_before(), effect.content_after()]);
+            e.kept.values().copied().chain(list(&e.changed)).chain(sides.flatten()).collect()
+        }
         Fact::ToolCancelled(e) => list(&e.changed).into_iter().collect(),
         Fact::ToolOutcomeUnknown(e) => list(&e.changed).into_iter().collect(),
         Fact::RevisionRestoring(e) => vec![e.steps.list],

@@ -1,7 +1,7 @@
 //! Every scenario, killed at every append: the log stays lawful, nothing happens twice, and recovery is idempotent.
 
 use crate::scenarios::{Scenario, all};
-use domain::event::{Fact, ToolOutcome, ToolResult};
+use domain::event::{Fact, JobEnd, JobEnded, ToolOutcome, ToolResult};
 use domain::ids::SessionId;
 use store::Point;
 use tests::driver::Ended;
@@ -40,6 +40,7 @@ fn killed(scenario: &Scenario, n: u64, point: Point) -> bool {
     // The model is told when a call's outcome isn't known, or when a look showed that it never happened.
     let told = rig.events(&session).into_iter().any(|event| match event.fact {
         Some(Fact::ToolOutcomeUnknown(_)) => true,
+        Some(Fact::JobEnded(JobEnded { end: JobEnd::Interrupted, .. })) => true,
         Some(Fact::ToolResult(ToolResult { outcome: ToolOutcome::Error { error }, .. })) => {
             error.code == "call/cut_off"
         }
@@ -57,7 +58,7 @@ fn intended(rig: &Rig, session: &SessionId, at: &str) {
     for event in rig.events(session) {
         match event.fact {
             Some(Fact::AssistantAccepted(_)) => asked.push(event.envelope.seq),
-            Some(Fact::ToolStart(_)) => {
+            Some(Fact::ToolStart(_) | Fact::JobStarted(_)) => {
                 assert!(!asked.is_empty(), "a call began before its answer was recorded, {at}");
                 started += 1;
             }
@@ -179,6 +180,7 @@ crashes! {
     calls_that_cannot_be = "calls that can't be";
     a_queue_of_messages = "a queue of messages";
     another_model = "another model goes on";
+    a_job_beside_work = "a job beside work";
     eight_reads = "eight reads side by side";
     two_edits = "two edits of one file";
     made_and_deleted = "something made and deleted again";

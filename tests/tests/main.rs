@@ -15,6 +15,7 @@ mod erase_everywhere;
 mod facts;
 mod folders;
 mod grants;
+mod jobs;
 mod models;
 mod parts;
 mod pipeline;

@@ -126,6 +126,16 @@ export const SCREENS: readonly Screen[] = [
     }),
   },
   {
+    name: 'jobs, one about to be stopped',
+    query: '',
+    go: session('Order form on phones', async (page) => {
+      await page.keyboard.press('Control+4');
+      await page.getByText('Newest output').first().click();
+      await page.getByRole('button', { name: /^Stop python3/ }).click();
+      await page.getByRole('button', { name: 'Let it run' }).waitFor();
+    }),
+  },
+  {
     name: 'record',
     query: '',
     go: session('Faster photo', async (page) => {

@@ -263,11 +263,16 @@ test('the only model there is is taken by a session without one, two have to be 
   }
 });
 
-test('the tabs are Plan, Changes and Record and nothing that comes later', async () => {
+test('the tabs are Plan, Changes, Jobs and Record and nothing that comes later', async () => {
   render(App, { backend: backend() });
   await userEvent.click(await screen.findByRole('button', { name: /Order form on phones/ }));
   const tabs = within(await screen.findByRole('tablist')).getAllByRole('tab');
-  expect(tabs.map((tab) => tab.textContent?.trim().split(' ')[0])).toEqual(['Plan', 'Changes', 'Record']);
+  expect(tabs.map((tab) => tab.textContent?.trim().split(' ')[0])).toEqual([
+    'Plan',
+    'Changes',
+    'Jobs',
+    'Record',
+  ]);
 });
 
 test('the whole page is in Chinese when that is chosen, and the document says so', async () => {

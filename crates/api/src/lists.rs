@@ -9,6 +9,7 @@ pub(crate) fn summary(row: &SessionRow, damaged: bool, desk: &dyn Desk) -> Sessi
     let state = match row.activity {
         _ if damaged => "damaged",
         Activity::Working => "working",
+        Activity::Background => "background",
         Activity::NeedsYou => "needs_you",
         Activity::Idle => "idle",
         Activity::Failed => "failed",

@@ -103,6 +103,8 @@ impl Room {
             Command::Interrupt { session } => {
                 self.order(&session, Order::Stop(domain::event::CancelBy::User)).await
             }
+            Command::StopJob { session, job } => self.order(&session, Order::StopJob(id(&job)?)).await,
+            Command::SettleJob { session, job } => self.order(&session, Order::SettleJob(id(&job)?)).await,
             Command::Approve { session, approval, digest, offer, lasting } => {
                 let yes = Yes { approval: id(&approval)?, digest: digest_of(&digest)?, offer, lasting };
                 self.approve(&session, yes).await

@@ -117,6 +117,7 @@ impl Audit {
             Fact::ToolCall(e) => Some(e.call.to_string()),
             Fact::ApprovalRequested(e) => Some(e.approval.to_string()),
             Fact::QuestionAsked(e) => Some(e.question.to_string()),
+            Fact::JobCreated(e) => Some(e.job.to_string()),
             Fact::InboxPosted(e) => Some(e.message.to_string()),
             _ => None,
         };
@@ -194,6 +195,10 @@ impl Audit {
             && turn.epoch != epoch
         {
             self.find("I6", seq, format!("{} belongs to process {}, this is {epoch}", turn.id, turn.epoch));
+        }
+        let dead = |run: &crate::state::JobRun| run.epoch != epoch;
+        if let Some(job) = self.state.jobs.iter().find(|job| job.running().is_some_and(dead)) {
+            self.find("I6", seq, format!("{} ran in a process that is gone, this is {epoch}", job.id));
         }
         self.erasures();
         let open = usize::from(

@@ -104,6 +104,8 @@ ids! {
     ApprovalId = "apr";
     /// A question the model asked the user.
     QuestionId = "que";
+    /// A job: a command that goes on in the background.
+    JobId = "job";
     /// An inbox message.
     MessageId = "msg";
     /// A client command, for idempotent repeats.

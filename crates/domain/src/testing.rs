@@ -26,6 +26,7 @@ numbered! {
     call: CallId;
     approval: ApprovalId;
     message: MessageId;
+    job: JobId;
     command: CommandId;
 }
 
@@ -370,6 +371,40 @@ pub(crate) fn unknown(n: u128) -> ToolOutcomeUnknown {
         text: "outcome unknown".into(),
         changed: Changed::default(),
     }
+}
+
+/// A job that this call makes.
+pub(crate) fn job_created(n: u128, by: u128) -> JobCreated {
+    JobCreated { job: job(n), call: call(by), command: format!("command {n}"), notify: false }
+}
+
+pub(crate) fn job_started(n: u128, semantics: Semantics) -> JobStarted {
+    JobStarted { job: job(n), semantics, tree: None, uncaged: false }
+}
+
+pub(crate) fn job_cancel(n: u128, by: JobCancelBy) -> JobCancel {
+    JobCancel { job: job(n), by }
+}
+
+pub(crate) fn job_lost(n: u128) -> JobReconciling {
+    JobReconciling { job: job(n), evidence: BTreeMap::new() }
+}
+
+pub(crate) fn job_ended(n: u128, end: JobEnd) -> JobEnded {
+    JobEnded {
+        job: job(n),
+        end,
+        text: format!("end {n}"),
+        changed: Changed::default(),
+        kept: BTreeMap::new(),
+        seen: BTreeMap::new(),
+        secrets: Vec::new(),
+        ms: 1,
+    }
+}
+
+pub(crate) fn completed() -> JobEnd {
+    JobEnd::Completed { value: serde_json::json!({}) }
 }
 
 pub(crate) fn step_end(n: u128, end: StepEndKind) -> StepEnd {

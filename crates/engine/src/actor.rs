@@ -8,12 +8,12 @@ use crate::decide::{self, Command, CommandError, CommandReply, Decision, Env, Op
 use crate::input::Input;
 use crate::own;
 use crate::perform::prepare::Cache;
-use crate::perform::{Done, Pieces, Ready, calls, prepare, restore, send, trees};
+use crate::perform::{Done, Pieces, Ready, calls, jobs, prepare, restore, send, trees};
 use crate::shared::{Hold, Shared};
 use domain::event::{Draft, FolderIdentified};
 use domain::ids::{CallId, SessionId};
 use domain::model::{ErrorClass, ModelError};
-use domain::state::State;
+use domain::state::{Job, State};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -142,8 +142,12 @@ impl Actor {
     }
 
     async fn work(&mut self) -> Result<(), Stop> {
-        let dead = self.state.turn.as_ref().is_some_and(|turn| turn.epoch != self.shared.store.epoch());
-        let found = if dead { trees::look(&self.shared, &self.state).await } else { decide::Found::new() };
+        let epoch = self.shared.store.epoch();
+        let cut_off = |job: &Job| job.running().is_some_and(|run| run.epoch != epoch);
+        let dead = self.state.turn.as_ref().is_some_and(|turn| turn.epoch != epoch)
+            || self.state.jobs.iter().any(cut_off);
+        let found =
+            if dead { trees::look(&self.shared, &self.id, &self.state).await } else { decide::Found::new() };
         if let Some(decision) = self.decide(|state, env| decide::recover(state, env, &found)) {
             self.append(decision).await?;
         }
@@ -189,11 +193,9 @@ impl Actor {
         }
         let wanted = self.with_env(|env, state| decide::wanted(state, env));
         // A session that rests, or only waits for the person, leaves its place in the store's running turns to others.
-        if wanted
-            .iter()
-            .chain(self.running.keys())
-            .all(|op| matches!(op, Op::Expire { .. } | Op::Slot | Op::Restore(_)))
-        {
+        let beside_turns =
+            |op: &Op| is_background(op) || matches!(op, Op::Expire { .. } | Op::Slot | Op::Restore(_));
+        if wanted.iter().chain(self.running.keys()).all(beside_turns) {
             self.slot = None;
         } else if self.slot.is_none() {
             // A turn that goes on after a yes takes a place again; where none is free, it goes on all the same.
@@ -232,6 +234,7 @@ impl Actor {
         let pieces = Pieces::new(self.back.clone());
         let ready = match &op {
             Op::Run(call) => self.ready.remove(call),
+            Op::RunJob(job) => state.job(job).and_then(|job| self.ready.remove(&job.call.id)),
             _ => None,
         };
         tokio::spawn(async move {
@@ -261,7 +264,8 @@ impl Actor {
     async fn input(&mut self, input: Input) -> Result<(), Stop> {
         let decision = self.with_env(|env, state| decide::take(state, input.clone(), env));
         // What is only for showing may be missed; anything else that can't be recorded would come again and again.
-        let shown_only = matches!(input, Input::Deltas { .. } | Input::Output { .. });
+        let shown_only =
+            matches!(input, Input::Deltas { .. } | Input::Output { .. } | Input::JobOutput { .. });
         match self.try_append(decision).await {
             Ok(()) => Ok(()),
             Err(Failure::Stop) => Err(Stop),
@@ -337,10 +341,12 @@ impl Actor {
         Ok(())
     }
 
-    /// Stops the running turn, unless it only waits for the person: that waits on in the next process.
+    /// Stops the running turn, unless it only waits for the person: that waits on in the next process. Jobs are stopped with
+    /// everything else, since nothing is wanted any more.
     async fn close(&mut self, answer: oneshot::Sender<()>) -> Result<(), Stop> {
         self.closing.push(answer);
-        let working = self.running.keys().any(|op| !matches!(op, Op::Expire { .. } | Op::Slot));
+        let working =
+            self.running.keys().any(|op| !is_background(op) && !matches!(op, Op::Expire { .. } | Op::Slot));
         if working {
             let stop = Command::Stop(domain::event::CancelBy::Shutdown);
             if let Ok((decision, _)) = self.with_env(|env, state| decide::command(state, stop, env)) {
@@ -473,7 +479,15 @@ fn broken(op: &Op) -> Option<Input> {
             let restored = crate::input::Restored::broken_off(error);
             Some(Input::Restored { revision: revision.clone(), restored })
         }
-        Op::Slot | Op::Backoff { .. } | Op::Judge { .. } | Op::Begin(_) | Op::Expire { .. } => None,
+        Op::RunJob(job) => {
+            Some(Input::JobFinished { job: job.clone(), finished: jobs::broken(message), ms: 0 })
+        }
+        Op::Slot
+        | Op::Backoff { .. }
+        | Op::Judge { .. }
+        | Op::Begin(_)
+        | Op::BeginJob(_)
+        | Op::Expire { .. } => None,
     }
 }
 
@@ -502,6 +516,9 @@ fn instead(input: Input, error: &AppendError) -> Option<Input> {
                 crate::input::Finished { end, text, changed, kept, seen, secrets: finished.secrets };
             Some(Input::Finished { call, finished, ms })
         }
+        Input::JobFinished { job, finished, ms } => {
+            Some(Input::JobFinished { job, finished: jobs::unrecorded(finished, message), ms })
+        }
         Input::Judged { step, calls } => {
             let suggestion = Some("Ask for less in one call.".to_owned());
             let error = domain::call::ToolError { code: "call/too_large".into(), message, suggestion };
@@ -521,6 +538,11 @@ fn same(one: &Op, other: &Op) -> bool {
         (Op::Expire { approval: a, .. }, Op::Expire { approval: b, .. }) => a == b,
         _ => one == other,
     }
+}
+
+/// Does it go on whatever becomes of the turn?
+fn is_background(op: &Op) -> bool {
+    matches!(op, Op::BeginJob(_) | Op::RunJob(_))
 }
 
 /// Calls are judged in one operation at a time; what comes meanwhile is judged after it.
@@ -556,6 +578,8 @@ async fn perform(
         Op::Judge { step, calls } => calls::judge(shared, id, state, step, calls, cancel).await,
         Op::Begin(call) => calls::begin(shared, id, state, call, cancel).await,
         Op::Run(call) => calls::run(shared, id, state, call, ready, pieces, cancel).await,
+        Op::BeginJob(job) => jobs::begin(shared, id, state, job, cancel).await,
+        Op::RunJob(job) => jobs::run(shared, id, state, job, ready, pieces, cancel).await,
         Op::Restore(revision) => restore::restore(shared, id, state, revision, cancel).await,
         Op::Expire { approval, left_ms } => {
             let due = waited(left_ms, &cancel).await.then_some(Input::ApprovalDue { approval });

@@ -225,14 +225,16 @@ impl Engine {
         self.shared.attended.store(attended, Ordering::Release);
     }
 
-    /// Does any session work or stop right now?
+    /// Does any session work or stop right now, or a job run?
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.shared.slots.available_permits() < self.shared.limits.running_turns
+        let Shared { slots, job_slots, limits, .. } = &*self.shared;
+        slots.available_permits() < limits.running_turns
+            || job_slots.available_permits() < limits.running_jobs
     }
 
-    /// Stops in order: no more work is claimed, what runs is stopped, and this returns when nothing runs any more. A turn
-    /// that waits for the person waits on in the next process.
+    /// Stops in order: no more work is claimed, what runs is stopped, jobs too, and this returns when nothing runs any more.
+    /// A turn that waits for the person waits on in the next process, and so does a job that hasn't begun.
     pub async fn close(&self) {
         self.shared.closing.store(true, Ordering::Release);
         let queues: Vec<_> = self.lock().drain().map(|(_, queue)| queue).collect();

@@ -15,7 +15,7 @@ use domain::audit::audit;
 use domain::digest::Digest;
 use domain::erasure::{Left, Words};
 use domain::event::{Draft, ErasedBy, ErasedEvent, ErasedWhy, Event, Fact, Payload, RecordErased, Recorded};
-use domain::ids::{SessionId, TurnId};
+use domain::ids::SessionId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::{Append, Gone, OfSession, Reader, Removal};
@@ -171,7 +171,7 @@ impl Held {
 /// Every event that holds the words, with what is left of it.
 fn places(events: &[Recorded], words: &Words) -> Result<BTreeMap<u64, Left>, CommandError> {
     let mut places: BTreeMap<u64, Left> = BTreeMap::new();
-    let mut turns: BTreeSet<&TurnId> = BTreeSet::new();
+    let mut streams: BTreeSet<String> = BTreeSet::new();
     let streamed = streamed(events);
     for event in events {
         let left = words.out_of(event).map_err(|needed| CommandError {
@@ -179,32 +179,42 @@ fn places(events: &[Recorded], words: &Words) -> Result<BTreeMap<u64, Left>, Com
             message: format!("{needed}; choose more of the words around them"),
         })?;
         if let Some(left) = left {
-            turns.extend(&event.turn);
+            streams.extend(stream(event));
             places.insert(event.seq, left);
         }
     }
     if places.is_empty() && streamed.values().all(|text| !words.within(text)) {
         return refused("erase/nothing", "these words stand nowhere in this session");
     }
-    // Pieces are cut anywhere, so where the words may stand in one, all of the turn's go.
-    turns.extend(streamed.iter().filter(|(_, text)| words.within(text)).map(|(turn, _)| *turn));
+    // Pieces are cut anywhere, so where the words may stand in one, all of the turn's or of the job's go.
+    streams.extend(streamed.into_iter().filter(|(_, text)| words.within(text)).map(|(stream, _)| stream));
     for event in events.iter().filter(|event| event.ignorable && event.payload.text().is_some()) {
-        if event.turn.as_ref().is_some_and(|turn| turns.contains(turn)) {
+        if stream(event).is_some_and(|stream| streams.contains(&stream)) {
             places.insert(event.seq, Left::Nothing);
         }
     }
     Ok(places)
 }
 
-/// All that was streamed in each turn, joined.
-fn streamed(events: &[Recorded]) -> BTreeMap<&TurnId, String> {
-    let mut streamed: BTreeMap<&TurnId, String> = BTreeMap::new();
+/// All that was streamed in each turn and of each job, joined.
+fn streamed(events: &[Recorded]) -> BTreeMap<String, String> {
+    let mut streamed: BTreeMap<String, String> = BTreeMap::new();
     for event in events.iter().filter(|event| event.ignorable) {
-        if let Some(turn) = &event.turn {
-            streamed.entry(turn).or_default().push_str(&piece(event));
+        if let Some(stream) = stream(event) {
+            streamed.entry(stream).or_default().push_str(&piece(event));
         }
     }
     streamed
+}
+
+/// What an event's pieces stream with: the job it is about, or its turn.
+fn stream(event: &Recorded) -> Option<String> {
+    let job = match event.kind.starts_with("job/").then(|| event.clone().decode()) {
+        Some(Ok(Event { fact: Some(Fact::JobOutput(e)), .. })) => Some(e.job.to_string()),
+        Some(Ok(Event { fact: Some(Fact::JobEnded(e)), .. })) => Some(e.job.to_string()),
+        Some(_) | None => None,
+    };
+    job.or_else(|| event.turn.as_ref().map(ToString::to_string))
 }
 
 /// The text of a streamed piece.
@@ -212,6 +222,7 @@ fn piece(event: &Recorded) -> String {
     match event.clone().decode().map(|event: Event| event.fact) {
         Ok(Some(Fact::AssistantDelta(e))) => e.deltas.iter().map(|delta| delta.text()).collect(),
         Ok(Some(Fact::ToolOutput(e))) => e.text,
+        Ok(Some(Fact::JobOutput(e))) => e.text,
         _ => String::new(),
     }
 }

@@ -8,7 +8,7 @@ use domain::digest::Digest;
 use domain::event::{
     Changed, CheckpointCommitted, Doubt, EpochReason, Fact, HistoryShortened, KeptBack, SummaryPrepared,
 };
-use domain::ids::{ApprovalId, AttemptId, CallId, MessageId, RevisionId, StepId};
+use domain::ids::{ApprovalId, AttemptId, CallId, JobId, MessageId, RevisionId, StepId};
 use domain::model::{ModelDelta, ModelError, Outcome, Usage};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -96,6 +96,34 @@ pub enum Input {
     Finished {
         /// The call.
         call: CallId,
+        /// How.
+        finished: Finished,
+        /// Milliseconds it ran.
+        ms: u64,
+    },
+    /// A job that waits to begin was surveyed and judged.
+    JobJudged {
+        /// The job.
+        job: JobId,
+        /// What came of it.
+        judged: Box<Judged>,
+    },
+    /// Live output of a running job.
+    JobOutput {
+        /// The job.
+        job: JobId,
+        /// Cleaned text.
+        text: String,
+    },
+    /// The model wants a job to stop.
+    StopJob {
+        /// The job.
+        job: JobId,
+    },
+    /// A job's run ended.
+    JobFinished {
+        /// The job.
+        job: JobId,
         /// How.
         finished: Finished,
         /// Milliseconds it ran.

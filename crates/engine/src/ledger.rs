@@ -7,7 +7,7 @@
 use domain::call::Effect;
 use domain::digest::Digest;
 use domain::event::{Changed, Doubt, Fact, Origin, RestoreOf, RestoreScope, RevisionRestoring, Uncovered};
-use domain::ids::{CallId, MessageId, RevisionId, SessionId, TurnId};
+use domain::ids::{CallId, JobId, MessageId, RevisionId, SessionId, TurnId};
 use std::collections::{BTreeMap, BTreeSet};
 use store::{BlobError, ReadError, Reader};
 use tools::revision::compose;
@@ -78,6 +78,7 @@ impl Ledger {
         let mut ledger = Self::default();
         let mut open: Option<RevisionRestoring> = None;
         let mut notes: BTreeSet<MessageId> = BTreeSet::new();
+        let mut jobs: BTreeMap<JobId, (Option<TurnId>, CallId)> = BTreeMap::new();
         loop {
             let page = reader.events(session, ledger.read_to, PAGE)?;
             let Some(last) = page.last() else { break };
@@ -109,6 +110,13 @@ impl Ledger {
                         if let Some(began) = open.take().filter(|began| began.revision == e.revision) {
                             let by = By::Restore { revision: e.revision, scope: began.scope };
                             ledger.put(by, &e.changed, reader)?;
+                        }
+                    }
+                    Some(Fact::JobCreated(e)) => drop(jobs.insert(e.job, (turn, e.call))),
+                    // It belongs to the call that made it, whenever it ended.
+                    Some(Fact::JobEnded(e)) => {
+                        if let Some((turn, call)) = jobs.remove(&e.job) {
+                            ledger.put(By::Call { turn, call }, &e.changed, reader)?;
                         }
                     }
                     Some(fact) => {
@@ -191,10 +199,18 @@ impl Ledger {
     /// What a scope names, with its place in the record.
     fn entries_of(&self, of: &RestoreOf) -> impl DoubleEndedIterator<Item = (usize, &LedgerEntry)> {
         let first = match of {
-            RestoreOf::Since { turn } => self.first_of(turn),
+            RestoreOf::Since { turn } => self.first_since(turn),
             _ => 0,
         };
-        self.entries.iter().enumerate().skip(first).filter(move |(_, entry)| entry.is_of(of))
+        let since = move |entry: &LedgerEntry| match (of, &entry.by) {
+            // A job of an earlier turn may have ended since.
+            (RestoreOf::Since { turn: since }, By::Call { turn: Some(turn), .. }) => {
+                self.place_of(turn) >= self.place_of(since)
+            }
+            _ => true,
+        };
+        let all = self.entries.iter().enumerate().skip(first);
+        all.filter(move |(_, entry)| entry.is_of(of) && since(entry))
     }
 
     /// Paths of a turn that were taken back and not brought again.
@@ -271,12 +287,24 @@ impl Ledger {
         match of {
             RestoreOf::Session => true,
             RestoreOf::Turn { turn: of } => of == turn,
-            RestoreOf::Since { turn: of } => self.first_of(of) <= self.first_of(turn),
+            RestoreOf::Since { turn: of } => self.place_of(of) <= self.place_of(turn),
             RestoreOf::Call { call: of } => self.entries.iter().any(
                 |entry| matches!(&entry.by, By::Call { turn: Some(own), call } if own == turn && call == of),
             ),
             RestoreOf::Part { .. } | RestoreOf::Restore { .. } => false,
         }
+    }
+
+    /// Which turn of the session it is.
+    fn place_of(&self, turn: &TurnId) -> usize {
+        self.turns.iter().position(|one| one.turn == *turn).unwrap_or(self.turns.len())
+    }
+
+    /// Where the first change of a turn, or of one after it, stands.
+    fn first_since(&self, turn: &TurnId) -> usize {
+        let since = self.place_of(turn);
+        let later = |entry: &LedgerEntry| matches!(&entry.by, By::Call { turn: Some(of), .. } if self.place_of(of) >= since);
+        self.entries.iter().position(later).unwrap_or(self.entries.len())
     }
 
     /// Where a turn's first change stands.
@@ -374,6 +402,8 @@ fn wanted_kind(kind: &str) -> bool {
             | "tool/result"
             | "tool/cancelled"
             | "tool/outcome_unknown"
+            | "job/created"
+            | "job/ended"
             | "revision/restoring"
             | "revision/restored"
             | "revision/thinned"

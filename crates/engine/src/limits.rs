@@ -20,6 +20,10 @@ pub struct Limits {
     pub calls_per_step: u32,
     /// Calls that run side by side.
     pub parallel_calls: usize,
+    /// Jobs that run at once in a store.
+    pub running_jobs: usize,
+    /// Jobs of a session that may wait to begin.
+    pub waiting_jobs: usize,
     /// Turns that run at once in a store.
     pub running_turns: usize,
     /// Steps in a row in which the person refused everything, after which the turn ends as rejected.
@@ -52,6 +56,8 @@ impl Default for Limits {
             checkpoints_in_a_row: 3,
             calls_per_step: 32,
             parallel_calls: 8,
+            running_jobs: 4,
+            waiting_jobs: 8,
             running_turns: 4,
             refused_steps: 3,
             repeats: 4,

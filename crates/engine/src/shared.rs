@@ -6,9 +6,10 @@ use crate::limits::Limits;
 use crate::ports::Ports;
 use context::{Fragments, Registration};
 use domain::event::{CheckedCall, ModelChoice};
-use domain::ids::{AttemptId, CallId, SessionId};
+use domain::ids::{AttemptId, CallId, JobId, SessionId};
 use domain::model::{ModelDelta, ModelSnapshot};
 use domain::state::State;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -46,6 +47,17 @@ pub enum Live {
         /// The text.
         text: String,
     },
+    /// Output of a running job.
+    JobOutput {
+        /// The session.
+        session: SessionId,
+        /// The job.
+        job: JobId,
+        /// Bytes of its output before this text.
+        at: usize,
+        /// The text.
+        text: String,
+    },
     /// Work waits for something outside the session, or goes on.
     Waiting {
         /// The session.
@@ -73,6 +85,9 @@ pub(crate) struct Shared {
     pub(crate) fragments: Fragments,
     pub(crate) live: broadcast::Sender<Live>,
     pub(crate) slots: Arc<Semaphore>,
+    pub(crate) job_slots: Arc<Semaphore>,
+    /// The newest output of each running job.
+    pub(crate) tails: Mutex<HashMap<JobId, String>>,
     pub(crate) folders: Arc<Folders>,
     pub(crate) attended: AtomicBool,
     pub(crate) closing: AtomicBool,
@@ -95,6 +110,8 @@ impl Shared {
             store,
             ports,
             slots: Arc::new(Semaphore::new(limits.running_turns)),
+            job_slots: Arc::new(Semaphore::new(limits.running_jobs)),
+            tails: Mutex::default(),
             limits,
             folders: Arc::default(),
             tool_limits: Arc::new(tool_limits),

@@ -10,8 +10,8 @@ use crate::blobs::ReadBlobs;
 use crate::ledger::effects;
 use domain::digest::Digest;
 use domain::event::{Changed, Draft, Fact, Recorded, RevisionThinned};
-use domain::ids::{RevisionId, SessionId, TurnId};
-use std::collections::{BTreeMap, HashSet};
+use domain::ids::{JobId, RevisionId, SessionId, TurnId};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use store::{Append, BlobError, Gone, OfSession, Reader, Removal};
 use tools::revision::reach_new;
 
@@ -186,19 +186,20 @@ impl Survey {
 
     fn session(&mut self, reader: &Reader, session: &SessionId, now: u64) -> Result<(), CommandFailure> {
         let mut units: BTreeMap<What, Unit> = BTreeMap::new();
+        let mut jobs = HashMap::new();
         let mut next = 0;
         loop {
             let page = reader.events(session, next, PAGE).map_err(CommandFailure::unreadable)?;
             let Some(last) = page.last() else { break };
             next = last.seq + 1;
             for event in page {
-                self.event(reader, session, event, &mut units)?;
+                self.event(reader, session, event, &mut units, &mut jobs)?;
             }
         }
         let turns = units.values().filter(|unit| matches!(unit.what, What::Turn(_)));
         let newest = turns.map(|unit| unit.time).max();
         let state = reader.state(session).map_err(CommandFailure::unreadable)?;
-        let at_work = state.turn.is_some() || state.restoring.is_some();
+        let at_work = state.turn.is_some() || state.restoring.is_some() || !state.jobs.is_empty();
         self.at_work += u64::from(at_work);
         self.read_to.insert(session.clone(), next);
         for mut unit in units.into_values() {
@@ -222,6 +223,7 @@ impl Survey {
         session: &SessionId,
         event: Recorded,
         units: &mut BTreeMap<What, Unit>,
+        jobs: &mut HashMap<JobId, TurnId>,
     ) -> Result<(), CommandFailure> {
         let (time, turn) = (event.time, event.turn.clone());
         let text = event.payload.text().cloned();
@@ -236,6 +238,7 @@ impl Survey {
             own: Vec::new(),
             bytes: 0,
         };
+        let made = turn.clone();
         let of_turn = turn.map(What::Turn);
         match fact {
             Fact::TurnStart(e) => drop(units.insert(What::Turn(e.turn.clone()), unit(What::Turn(e.turn)))),
@@ -256,6 +259,9 @@ impl Survey {
             Fact::ToolOutcomeUnknown(e) => {
                 self.changed(reader, &e.changed, of_turn.and_then(|turn| units.get_mut(&turn)))?;
             }
+            Fact::JobCreated(_) | Fact::JobStarted(_) | Fact::JobEnded(_) => {
+                self.job(reader, fact, made, units, jobs)?
+            }
             Fact::RevisionRestored(e) => {
                 let what = What::Restore(e.revision.clone());
                 let unit = units.entry(what.clone()).or_insert_with(|| unit(what));
@@ -275,6 +281,35 @@ impl Survey {
             }
             // Whatever else names a content needs it, fields of later versions too.
             _ => self.named.extend(text.iter().flat_map(|text| named_in(text))),
+        }
+        Ok(())
+    }
+
+    /// What a job changed belongs to the turn that made it.
+    fn job(
+        &mut self,
+        reader: &Reader,
+        fact: Fact,
+        made: Option<TurnId>,
+        units: &mut BTreeMap<What, Unit>,
+        jobs: &mut HashMap<JobId, TurnId>,
+    ) -> Result<(), CommandFailure> {
+        let of =
+            |jobs: &HashMap<JobId, TurnId>, job: &JobId| jobs.get(job).map(|turn| What::Turn(turn.clone()));
+        match fact {
+            Fact::JobCreated(e) => jobs.extend(made.map(|turn| (e.job, turn))),
+            Fact::JobStarted(e) => {
+                if let Some(unit) = of(jobs, &e.job).and_then(|turn| units.get_mut(&turn)) {
+                    unit.trees.extend(e.tree);
+                }
+            }
+            Fact::JobEnded(e) => {
+                let changed = contents(&e.changed, reader)?;
+                self.named.extend(e.kept.values().filter(|one| !changed.contains(one)));
+                let unit = of(jobs, &e.job).and_then(|turn| units.get_mut(&turn));
+                self.changed(reader, &e.changed, unit)?;
+            }
+            _ => {}
         }
         Ok(())
     }

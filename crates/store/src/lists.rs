@@ -53,6 +53,8 @@ pub struct SessionRow {
 pub enum Activity {
     /// A turn is open, or work waits for one, and it needs nobody.
     Working,
+    /// No turn is open, and a job is.
+    Background,
     /// Something waits for the person.
     NeedsYou,
     /// Nothing is open.
@@ -209,6 +211,7 @@ fn session_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         events: count(row, "events")?,
         activity: match row.get::<_, String>("activity")?.as_str() {
             "working" => Activity::Working,
+            "background" => Activity::Background,
             "needs_you" => Activity::NeedsYou,
             "failed" => Activity::Failed,
             "stopped" => Activity::Stopped,

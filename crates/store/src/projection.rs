@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Version of the tables below; another one found means they are rebuilt.
-pub(crate) const VERSION: i64 = 3;
+pub(crate) const VERSION: i64 = 4;
 
 const TABLES: &str = include_str!("schema/projections.sql");
 
@@ -127,6 +127,9 @@ fn activity(state: &State, waiting: usize) -> &'static str {
         "needs_you"
     } else if state.turn.is_some() || state.continuation.is_some() || state.restoring.is_some() || wakes {
         "working"
+    } else if !state.jobs.is_empty() {
+        // A process that starts must find these, too.
+        "background"
     } else if state.last_failure.is_some() {
         "failed"
     } else if state.stopped {

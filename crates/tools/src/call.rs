@@ -33,6 +33,38 @@ pub enum Interaction {
     Ask(Question),
     /// Replace the plan by these items.
     Plan(Vec<PlanItem>),
+    /// Let this command go on in the background.
+    Background {
+        /// The command.
+        command: String,
+        /// Does its end wake the session?
+        notify: bool,
+    },
+    /// Look at a job, wait for it, or stop it.
+    Job(OfJob),
+}
+
+/// What is wanted of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfJob {
+    /// The job, as the model names it.
+    pub job: String,
+    /// What.
+    pub action: JobAction,
+    /// How long to wait for its end, in milliseconds.
+    pub wait_ms: u64,
+}
+
+/// What can be wanted of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobAction {
+    /// Where it stands, and its newest output.
+    Status,
+    /// The same once it ended, or the time is over.
+    Wait,
+    /// Stop it.
+    Cancel,
 }
 
 /// What a call would do: the engine's facts, never the model's.

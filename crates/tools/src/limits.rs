@@ -38,6 +38,12 @@ pub struct Limits {
     pub command_default_ms: u64,
     /// Most time a command can ask for.
     pub command_max_ms: u64,
+    /// Time a command in the background gets when the call names none.
+    pub job_default_ms: u64,
+    /// Most time one in the background can ask for.
+    pub job_max_ms: u64,
+    /// Longest wait for a job in one call.
+    pub job_wait_ms: u64,
     /// Time any other tool gets.
     pub tool_ms: u64,
     /// How long a stopped call may take to end before its outcome is called unknown.
@@ -70,6 +76,9 @@ impl Default for Limits {
             output_bytes: 4 << 30,
             command_default_ms: 120_000,
             command_max_ms: 600_000,
+            job_default_ms: 60 * 60 * 1_000,
+            job_max_ms: 24 * 60 * 60 * 1_000,
+            job_wait_ms: 600_000,
             tool_ms: 60_000,
             stop_grace_ms: 5_000,
             output_every_ms: 100,

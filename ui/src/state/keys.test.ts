@@ -27,6 +27,7 @@ test('each shortcut means one action, with Command on macOS and Control elsewher
     ['.', 'stop'],
     ['1', 'tab-1'],
     ['2', 'tab-2'],
+    ['4', 'tab-4'],
     ['3', null],
     ['\\', 'sidebar'],
     ['Alt+\\', 'inspector'],

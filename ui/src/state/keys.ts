@@ -9,6 +9,7 @@ export type Action =
   | 'stop'
   | 'tab-1'
   | 'tab-2'
+  | 'tab-4'
   | 'tab-5'
   | 'sidebar'
   | 'inspector'
@@ -43,6 +44,8 @@ export function actionOf(press: KeyPress, platform: string): Action | null {
       return 'tab-1';
     case '2':
       return 'tab-2';
+    case '4':
+      return 'tab-4';
     case '5':
       return 'tab-5';
     case '\\':

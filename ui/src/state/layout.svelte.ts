@@ -2,7 +2,7 @@
 //
 // In a wide window a part is there unless it was hidden; in a narrow one it is a drawer that is there only while open.
 
-export type Tab = 'plan' | 'changes' | 'record';
+export type Tab = 'plan' | 'changes' | 'jobs' | 'record';
 /** How differences stand: before and after beside one another, or in one column. */
 export type DiffView = 'sides' | 'unified';
 type Part = 'auto' | 'hidden' | 'open';

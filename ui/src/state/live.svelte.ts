@@ -99,6 +99,15 @@ export class LiveSession {
     return this.#tell({ name: 'interrupt', args: { session: this.id } });
   }
 
+  stopJob(job: string): Promise<boolean> {
+    return this.#tell({ name: 'stop_job', args: { session: this.id, job } });
+  }
+
+  /** The person looked: a job that was lost sight of runs no more. */
+  settleJob(job: string): Promise<boolean> {
+    return this.#tell({ name: 'settle_job', args: { session: this.id, job } });
+  }
+
   sendWaiting(message: string): Promise<boolean> {
     return this.#attempt(async () => {
       await ask(this.#backend, { name: 'send_waiting', args: { session: this.id, message } }, 'sent');

@@ -9,6 +9,7 @@ import type { Effort } from '../protocol/generated/Effort';
 import type { Entry } from '../protocol/generated/Entry';
 import type { EntryBody } from '../protocol/generated/EntryBody';
 import type { Folder } from '../protocol/generated/Folder';
+import type { JobView } from '../protocol/generated/JobView';
 import type { Mode } from '../protocol/generated/Mode';
 import type { ModelChoice } from '../protocol/generated/ModelChoice';
 import type { Patch } from '../protocol/generated/Patch';
@@ -16,6 +17,7 @@ import type { Plan } from '../protocol/generated/Plan';
 import type { SessionView } from '../protocol/generated/SessionView';
 import type { Tokens } from '../protocol/generated/Tokens';
 import type { UndoView } from '../protocol/generated/UndoView';
+import { withJob } from '../protocol/jobs';
 import type { WaitingMessage } from '../protocol/generated/WaitingMessage';
 
 /** Lines of a call's output that are kept on screen. */
@@ -48,6 +50,8 @@ export class SessionFold {
   activity: Activity = $state.raw({ kind: 'idle' });
   plan: Plan | null = $state.raw(null);
   waiting: WaitingMessage[] = $state.raw([]);
+  /** Commands in the background, in the order they were made: all that are open, and those that ended lately. */
+  jobs: JobView[] = $state.raw([]);
   changedFiles = $state(0);
   tokens: Tokens = $state.raw({ input: 0, cached: 0, output: 0 });
   cells: Cell[] = $state.raw([]);
@@ -77,6 +81,7 @@ export class SessionFold {
     this.activity = view.activity;
     this.plan = view.plan;
     this.waiting = view.waiting;
+    this.jobs = view.jobs;
     this.changedFiles = view.changed_files;
     this.tokens = view.tokens;
     this.cells = view.entries.map((entry) => this.#remember(new Cell(entry)));
@@ -113,6 +118,14 @@ export class SessionFold {
         return this.#addOutput(patch.call, patch.text);
       case 'removed':
         return this.#remove(patch.key);
+      case 'job':
+        this.jobs = withJob(this.jobs, patch.job);
+        return;
+      case 'job_output':
+        this.jobs = this.jobs.map((job) =>
+          job.id === patch.job ? { ...job, output: lastLines(job.output + patch.text, OUTPUT_LINES) } : job,
+        );
+        return;
       case 'plan':
         this.plan = patch.plan;
         return;

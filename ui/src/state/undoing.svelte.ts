@@ -9,6 +9,7 @@ import type { NotCovered } from '../protocol/generated/NotCovered';
 import type { UndoneFile } from '../protocol/generated/UndoneFile';
 import type { UndoOf } from '../protocol/generated/UndoOf';
 import type { UndoView } from '../protocol/generated/UndoView';
+import { hasEnded } from '../protocol/jobs';
 import type { SessionFold } from './session.svelte';
 
 /** Files whose sides are asked for, to say whether a change can be told apart. */
@@ -42,15 +43,16 @@ export type News =
   | { kind: 'hindered'; why: Hindrance };
 
 /** Why nothing can be taken back now. */
-export type Hindrance = 'working' | 'undoing' | 'read_only';
+export type Hindrance = 'working' | 'undoing' | 'read_only' | 'job';
 
 /** What stands in the way of taking changes of a session back, if anything does. */
 export function hindranceOf(fold: SessionFold): Hindrance | null {
   if (fold.readOnly !== null) return 'read_only';
   if (fold.undos.some((undo) => undo.state === 'working')) return 'undoing';
-  if (fold.activity.kind === 'idle') return null;
   // What waits for the person may outlive its turn.
-  return fold.activity.kind === 'needs_you' && turnEnded(fold) ? null : 'working';
+  const works = fold.activity.kind !== 'idle' && !(fold.activity.kind === 'needs_you' && turnEnded(fold));
+  if (works) return 'working';
+  return fold.jobs.some((job) => !hasEnded(job)) ? 'job' : null;
 }
 
 /** The last return, still standing and with its way back, that took a file of a turn back. */

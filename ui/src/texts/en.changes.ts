@@ -57,7 +57,7 @@ export const changes = {
   doubts: {
     untold: 'The folder couldn’t be looked at after a command, so there may be more changes than listed.',
     mixed:
-      'Daybook was closed while something ran. Some of these changes may be yours or another program’s: look at them before you undo.',
+      'Daybook was closed while something ran, or two things ran side by side. Some of these changes may be yours, another program’s or of other work: look at them before you undo.',
   },
   /** What else a turn changed, which stays as it is. */
   notCovered: (paths: string) => `Also changed, and not covered by undo: ${paths}`,
@@ -84,6 +84,7 @@ export const undo = {
     working: 'Possible once the work has ended or was stopped',
     undoing: 'Changes are being taken back right now',
     read_only: 'This session can only be read',
+    job: 'Possible once what goes on in the background has ended or was stopped',
   },
   plan: {
     session: 'Undo the whole session?',

@@ -9,6 +9,7 @@ import { composer, waiting } from './en.composer';
 import { erase, eraseFailures } from './en.erase';
 import { history, historyFailures, historyNotices } from './en.history';
 import { offers, permissions } from './en.permissions';
+import { jobs } from './en.jobs';
 import { record } from './en.record';
 import { storage } from './en.storage';
 import { queue } from './en.queue';
@@ -428,6 +429,7 @@ export const en = {
   offers,
   permissions,
   rules,
+  jobs,
   record,
   storage,
   settings: {

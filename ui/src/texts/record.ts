@@ -90,6 +90,18 @@ function textOf(kind: string, facts: Facts, turn: string, t: Texts): string {
       return facts['why'] === undefined
         ? l.lapsed
         : decisionWords({ kind: 'expired', why: facts['why'] }, t) || l.lapsed;
+    case 'job/created':
+      return t.jobs.lines.created(said('command'));
+    case 'job/started':
+      return t.jobs.lines.started;
+    case 'job/output':
+      return t.jobs.lines.output;
+    case 'job/cancel':
+      return t.jobs.lines.cancel;
+    case 'job/reconciling':
+      return t.jobs.reconciling;
+    case 'job/ended':
+      return oneOf(t.jobs.lines.ends, facts['end']) ?? t.jobs.lines.ends.failed;
     case 'call/resolved':
       return oneOf(l.resolved, facts['resolution']) ?? l.resolved.skip;
     case 'question/asked':

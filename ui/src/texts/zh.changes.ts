@@ -56,7 +56,8 @@ export const changes: Texts['changes'] = {
   refresh: '重新读取',
   doubts: {
     untold: '有一个命令运行后无法查看文件夹，改动可能比列出的多。',
-    mixed: '某项工作进行时 Daybook 被关闭了。其中有些改动可能是你或其他程序做的：撤销前请先看一看。',
+    mixed:
+      '某项工作进行时 Daybook 被关闭了，或有两项工作同时进行。其中有些改动可能是你、其他程序或另一项工作做的：撤销前请先看一看。',
   },
   notCovered: (paths) => `另外还改动了撤销不包括的内容：${paths}`,
   tooMany: (n) => `再显示 ${n} 行`,
@@ -81,6 +82,7 @@ export const undo: Texts['undo'] = {
     working: '等工作结束或停止后才能撤销',
     undoing: '正在撤销改动',
     read_only: '这个会话只能查看',
+    job: '等后台任务结束或停止后才能撤销',
   },
   plan: {
     session: '撤销整个会话？',

@@ -10,6 +10,7 @@ import { composer, waiting } from './zh.composer';
 import { erase, eraseFailures } from './zh.erase';
 import { history, historyFailures, historyNotices } from './zh.history';
 import { offers, permissions } from './zh.permissions';
+import { jobs } from './zh.jobs';
 import { record } from './zh.record';
 import { storage } from './zh.storage';
 import { queue } from './zh.queue';
@@ -413,6 +414,7 @@ export const zh: Texts = {
   offers,
   permissions,
   rules,
+  jobs,
   record,
   storage,
   settings: {

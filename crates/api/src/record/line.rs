@@ -141,6 +141,11 @@ fn said(fact: &Fact) -> Facts {
         Fact::ToolResult(e) => result(e),
         Fact::ToolDenied(e) => one("by", &e.by),
         Fact::ToolOutcomeUnknown(e) => named(e.evidence.get("reason").map_or("", String::as_str), "reason"),
+        Fact::JobCreated(e) => one("command", &e.command),
+        Fact::JobOutput(e) => one("text", &e.text),
+        Fact::JobEnded(e) => {
+            some([("end", e.end.name().to_owned()), ("changed", e.changed.count().to_string())])
+        }
         Fact::CallResolved(e) => one("resolution", resolution(e.resolution)),
         Fact::QuestionAsked(e) => one("text", &e.body.text),
         Fact::PlanReplaced(e) => one("items", &e.plan.items.len().to_string()),

@@ -8,7 +8,7 @@ use crate::failure::of_read;
 use crate::room::{Inside, lock};
 use crate::wire::ApiError;
 use crate::wire::record::{RecordBreak, RecordOutline};
-use domain::event::{AttemptEndKind, End, Fact, Recorded, ToolOutcome};
+use domain::event::{AttemptEndKind, End, Fact, JobEnd, Recorded, ToolOutcome};
 use domain::ids::SessionId;
 use engine::show::ReadError;
 
@@ -74,7 +74,7 @@ impl Outline {
 /// The letter of an event.
 pub(super) fn letter(event: &Recorded) -> char {
     match event.kind.as_str() {
-        "attempt/end" | "turn/end" | "tool/result" | "tool/cancelled" => {
+        "attempt/end" | "turn/end" | "tool/result" | "tool/cancelled" | "job/ended" => {
             let fact = event.clone().decode().ok().and_then(|event| event.fact);
             fact.as_ref().map_or_else(|| plain(event), |fact| told(fact, event))
         }
@@ -102,6 +102,14 @@ fn told(fact: &Fact, event: &Recorded) -> char {
                 ToolOutcome::Error { .. } => letter.to_ascii_uppercase(),
             }
         }
+        Fact::JobEnded(e) => {
+            let letter = if e.changed.is_empty() { 'c' } else { 'f' };
+            match e.end {
+                JobEnd::Completed { .. } | JobEnd::Cancelled { .. } => letter,
+                JobEnd::Failed { .. } => letter.to_ascii_uppercase(),
+                JobEnd::Interrupted => 'r',
+            }
+        }
         Fact::ToolCancelled(e) if !e.changed.is_empty() => 'f',
         _ => plain(event),
     }
@@ -114,8 +122,9 @@ fn plain(event: &Recorded) -> char {
         ("turn", "start") => 'n',
         ("turn", _) => 't',
         ("step", "start") => 'p',
-        ("tool", "output") | ("assistant", "delta") => 'd',
-        ("tool", "outcome_unknown") => 'R',
+        ("tool" | "job", "output") | ("assistant", "delta") => 'd',
+        ("tool", "outcome_unknown") | ("job", "reconciling") => 'R',
+        ("job", _) => 'c',
         ("call", _) | ("recovery", _) | ("late", _) => 'r',
         ("question", "answered") | ("user", _) | ("inbox", _) => 'm',
         ("assistant", _) => 'a',

@@ -70,12 +70,15 @@ impl Fold {
             Live::Output { session, call, at, text } if *session == self.id => {
                 self.live_output(call, *at, text, &mut out)
             }
+            Live::JobOutput { session, job, at, text } if *session == self.id => {
+                self.live_job_output(job, *at, text, &mut out)
+            }
             Live::Waiting { session, hold } if *session == self.id => {
                 self.hold = *hold;
                 self.held_up(*hold, &mut out);
                 self.derived(&mut out);
             }
-            Live::Delta { .. } | Live::Output { .. } | Live::Waiting { .. } => {}
+            Live::Delta { .. } | Live::Output { .. } | Live::JobOutput { .. } | Live::Waiting { .. } => {}
         }
         out
     }

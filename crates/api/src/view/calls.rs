@@ -213,7 +213,7 @@ fn own_output(e: &ToolResult) -> &str {
 }
 
 /// The end of a text, by lines and bytes.
-fn bounded(text: &str) -> String {
+pub(super) fn bounded(text: &str) -> String {
     let lines = last_lines(text, OUTPUT_LINES);
     let from = lines.ceil_char_boundary(lines.len().saturating_sub(RESULT_BYTES));
     if from == 0 { lines.to_owned() } else { format!("…{}", &lines[from..]) }

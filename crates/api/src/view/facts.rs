@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 const LONGEST: usize = 400;
 
 /// Arguments that a sentence about a call may name.
-const NAMED: [&str; 8] = ["path", "command", "pattern", "glob", "offset", "limit", "question", "replace_all"];
+const NAMED: [&str; 9] =
+    ["path", "command", "pattern", "glob", "offset", "limit", "question", "replace_all", "background"];
 
 /// Facts from canonical arguments.
 pub(crate) fn of_arguments(arguments: &str) -> BTreeMap<String, String> {

@@ -12,6 +12,7 @@ mod calls;
 pub(crate) mod diff;
 pub(crate) mod facts;
 mod history;
+mod jobs;
 mod patch;
 mod restore;
 #[cfg(test)]
@@ -30,7 +31,7 @@ use crate::wire::view::{
 use answer::Streaming;
 use domain::digest::Digest;
 use domain::event::{self, Event, Fact, Settled};
-use domain::ids::{CallId, FolderId, SessionId};
+use domain::ids::{CallId, FolderId, JobId, SessionId};
 use domain::state::{Added, State, StepPhase};
 use engine::Hold;
 use patch::Indexed;
@@ -55,6 +56,8 @@ pub struct Fold {
     streaming: Option<Streaming>,
     /// Bytes of each running call's output: logged, and shown.
     outputs: HashMap<CallId, answer::Seen>,
+    /// The same of each running job.
+    job_outputs: HashMap<JobId, answer::Seen>,
     /// Net change of each file: content before the first and after the last change.
     files: BTreeMap<String, restore::Net>,
     /// The words of the step's accepted answer.
@@ -90,6 +93,7 @@ impl Fold {
             seq: 0,
             entries: Vec::new(),
             plan: None,
+            jobs: Vec::new(),
             waiting: Vec::new(),
             changed_files: 0,
             tokens: Tokens::default(),
@@ -101,6 +105,7 @@ impl Fold {
             shown: Indexed::new(view),
             streaming: None,
             outputs: HashMap::new(),
+            job_outputs: HashMap::new(),
             files: BTreeMap::new(),
             said: String::new(),
             tokens: Tokens::default(),
@@ -172,7 +177,9 @@ impl Fold {
             _ => false,
         };
         let entries = self.shown.view.entries.iter().filter(|entry| running(entry));
-        entries.map(|entry| Patch::Entry { entry: entry.clone() }).collect()
+        let jobs = self.shown.view.jobs.iter().filter(|job| !job.phase.ended());
+        let jobs = jobs.map(|job| Patch::Job { job: job.clone() });
+        entries.map(|entry| Patch::Entry { entry: entry.clone() }).chain(jobs).collect()
     }
 
     fn fact(&mut self, fact: &Fact, event: &Event, shelf: &dyn Shelf, out: &mut Vec<Patch>) {
@@ -218,6 +225,12 @@ impl Fold {
             Fact::ToolDenied(e) => self.denied(e, out),
             Fact::ToolCancelled(e) => self.cancelled(e, out),
             Fact::ToolOutcomeUnknown(e) => self.unknown(e, event, out),
+            Fact::JobCreated(e) => self.job_created(e, event, out),
+            Fact::JobStarted(e) => self.job_started(e, event, out),
+            Fact::JobOutput(e) => self.logged_job_output(e, out),
+            Fact::JobCancel(e) => self.job_stopping(&e.job, out),
+            Fact::JobReconciling(e) => self.job_lost(e, out),
+            Fact::JobEnded(e) => self.job_ended(e, out),
             Fact::CallResolved(e) => self.resolved(e, event, out),
             Fact::ApprovalRequested(e) => {
                 let approval = approval::view(e, &self.said, shelf);

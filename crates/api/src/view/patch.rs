@@ -2,6 +2,7 @@
 //!
 //! Invariant: a view and its patches are enough; an entry keeps its place from the patch that brought it.
 
+use super::jobs;
 use crate::wire::view::{CallView, Entry, EntryBody, Patch, SessionView};
 use std::collections::HashMap;
 
@@ -44,6 +45,8 @@ impl Indexed {
             }
             Patch::Output { call, text } => self.output(call, text),
             Patch::Removed { key } => self.remove(key),
+            Patch::Job { job } => jobs::put(&mut self.view.jobs, job),
+            Patch::JobOutput { job, text } => jobs::more(&mut self.view.jobs, job, text),
             Patch::Plan { plan } => self.view.plan = Some(plan.clone()),
             Patch::Waiting { waiting } => self.view.waiting.clone_from(waiting),
             Patch::Added { added } => self.view.added.clone_from(added),
@@ -165,6 +168,19 @@ pub fn joined(patches: Vec<Patch>) -> Vec<Patch> {
             },
             Patch::Output { call, text } => match out.last_mut() {
                 Some(Patch::Output { call: same, text: said }) if same == call => said.push_str(text),
+                _ => out.push(patch),
+            },
+            Patch::Job { job } => {
+                // What an older version and its additions said is in this one; its place is the older one's.
+                let same = |old: &Patch| matches!(old, Patch::Job { job: other } if other.id == job.id);
+                out.retain(|old| !matches!(old, Patch::JobOutput { job: of, .. } if *of == job.id));
+                match out.iter().position(same) {
+                    Some(at) => out[at] = patch,
+                    None => out.push(patch),
+                }
+            }
+            Patch::JobOutput { job, text } => match out.last_mut() {
+                Some(Patch::JobOutput { job: same, text: said }) if same == job => said.push_str(text),
                 _ => out.push(patch),
             },
             Patch::Waiting { .. }

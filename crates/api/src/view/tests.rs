@@ -2,6 +2,7 @@
 
 mod added;
 mod history;
+mod jobs;
 mod returned;
 mod stopped;
 mod switched;

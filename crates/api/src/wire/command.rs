@@ -106,6 +106,20 @@ pub enum Command {
         /// The session.
         session: String,
     },
+    /// Stop a job; one that hasn't begun never will. Reply: `done`.
+    StopJob {
+        /// The session.
+        session: String,
+        /// The job.
+        job: String,
+    },
+    /// Say that a job that was lost sight of has ended. Reply: `done`.
+    SettleJob {
+        /// The session.
+        session: String,
+        /// The job.
+        job: String,
+    },
     /// Say yes to one call. Reply: `done`; an error when the digest isn't what was shown or it is no longer open.
     Approve {
         /// The session.

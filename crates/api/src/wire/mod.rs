@@ -7,6 +7,7 @@
 //! from here, words are the client's. Numbers that count things are JSON numbers.
 
 pub mod command;
+pub mod job;
 pub mod need;
 pub mod permission;
 pub mod record;

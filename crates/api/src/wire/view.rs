@@ -38,6 +38,8 @@ pub struct SessionView {
     pub entries: Vec<Entry>,
     /// The current plan.
     pub plan: Option<Plan>,
+    /// Jobs: all that are open, and those that ended lately; in the order they were made.
+    pub jobs: Vec<super::job::JobView>,
     /// Messages that wait to be read.
     pub waiting: Vec<WaitingMessage>,
     /// Changed files so far.
@@ -114,6 +116,18 @@ pub enum Patch {
         /// The call.
         call: String,
         /// The text to append (cleaned, bounded by the client to its last 200 lines).
+        text: String,
+    },
+    /// Put this job at its id's place, or at the end when it is new; of those that ended the client keeps the last 20.
+    Job {
+        /// The job.
+        job: super::job::JobView,
+    },
+    /// More output for a job that runs.
+    JobOutput {
+        /// The job.
+        job: String,
+        /// The text to append.
         text: String,
     },
     /// An entry went away (an answer that streamed but was not accepted and will be tried again).

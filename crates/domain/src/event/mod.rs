@@ -6,6 +6,7 @@
 
 pub mod envelope;
 pub mod history;
+pub mod job;
 pub mod model;
 pub mod record;
 pub mod revision;
@@ -15,6 +16,7 @@ pub mod turn;
 
 pub use envelope::{Draft, Event, Payload, Recorded};
 pub use history::*;
+pub use job::*;
 pub use model::*;
 pub use record::*;
 pub use revision::*;
@@ -219,6 +221,18 @@ catalogue! {
     ToolCancelled = "tool/cancelled" v 1;
     /// A call ended without anybody knowing what it did.
     ToolOutcomeUnknown = "tool/outcome_unknown" v 1;
+    /// A call left a command to go on in the background, as a job.
+    JobCreated = "job/created" v 1;
+    /// A job was judged again and begins.
+    JobStarted = "job/started" v 1;
+    /// Live output of a running job, for showing only.
+    JobOutput = "job/output" v 1 ignorable;
+    /// Somebody asked for a job to stop.
+    JobCancel = "job/cancel" v 1;
+    /// A job was lost sight of: whether it ended isn't known.
+    JobReconciling = "job/reconciling" v 1;
+    /// A job ended, once, with its reason.
+    JobEnded = "job/ended" v 1;
     /// A person or a query settled an unknown outcome.
     CallResolved = "call/resolved" v 1;
     /// The model asked the person something.

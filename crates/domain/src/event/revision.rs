@@ -41,7 +41,8 @@ pub struct Uncovered {
 pub enum Doubt {
     /// The folder couldn't be looked at afterwards: there may be more.
     Untold,
-    /// Daybook was closed meanwhile: some of them may be somebody else's.
+    /// Daybook was closed meanwhile, or a job and something else of the session ran side by side: some of them may be
+    /// somebody else's.
     Mixed,
 }
 

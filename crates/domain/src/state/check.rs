@@ -4,8 +4,8 @@
 //! fact, each a call to a small law. Invariant: `check` accepts exactly what the state machines allow; `audit` relies
 //! on it for whole logs.
 
-use super::shorter;
 use super::types::*;
+use super::{job, shorter};
 use crate::event::*;
 use crate::ids::{CallId, MessageId, StepId, TurnId};
 
@@ -19,7 +19,7 @@ pub struct Violation {
     pub detail: String,
 }
 
-type Verdict = Result<(), Violation>;
+pub(super) type Verdict = Result<(), Violation>;
 
 fn violation(law: &'static str, detail: impl Into<String>) -> Verdict {
     Err(Violation { law, detail: detail.into() })
@@ -98,6 +98,12 @@ pub(super) fn check(state: &State, draft: &Draft) -> Verdict {
             changed_after_start(state, &e.call, &e.changed)
         }
         Fact::ToolOutcomeUnknown(e) => started(state, &e.call).map(drop),
+        Fact::JobCreated(e) => job::check_created(state, e),
+        Fact::JobStarted(e) => job::check_started(state, e),
+        Fact::JobOutput(e) => job::check_running(state, &e.job),
+        Fact::JobCancel(e) => job::check_open(state, &e.job),
+        Fact::JobReconciling(e) => job::check_running(state, &e.job),
+        Fact::JobEnded(e) => job::check_ended(state, e),
         Fact::CallResolved(e) => {
             require(state.unknown.iter().any(|u| u.call == e.call), "call/resolved", || {
                 format!("{} isn't unknown", e.call)
@@ -478,12 +484,14 @@ fn changed_after_start(state: &State, id: &CallId, changed: &Changed) -> Verdict
 /// Nothing runs while changes are taken back, and one return at a time.
 fn restoring(state: &State) -> Verdict {
     require(state.turn.is_none(), "revision/idle", || "a turn is open".into())?;
+    job::at_rest(state, "revision/idle")?;
     require(state.restoring.is_none(), "revision/one_open", || "changes are being taken back".into())
 }
 
 /// Words are erased while nothing runs, from events that are there.
 fn erased(state: &State, e: &RecordErased) -> Verdict {
     require(state.turn.is_none(), "record/idle", || "a turn is open".into())?;
+    job::at_rest(state, "record/idle")?;
     require(state.restoring.is_none(), "record/idle", || "changes are being taken back".into())?;
     let beyond = e.events.iter().map(|one| one.seq).chain([e.chosen]).find(|seq| *seq >= state.next_seq);
     require(beyond.is_none(), "record/places", || format!("{beyond:?} isn't before {}", state.next_seq))

@@ -4,11 +4,13 @@
 //! only show something (deltas, output) change nothing but the position.
 
 use super::added::Added;
+use super::job;
 use super::types::*;
 use crate::call::{GRANT_RULE, Semantics, Verdict};
 use crate::digest::Digest;
 use crate::event::*;
 use crate::ids::{CallId, GrantId};
+use std::collections::BTreeMap;
 
 pub(super) fn fold(state: &mut State, event: &Event) {
     state.next_seq = event.envelope.seq + 1;
@@ -67,7 +69,7 @@ pub(super) fn fold(state: &mut State, event: &Event) {
             step.phase = StepPhase::Attempting { attempt: e.attempt.clone() };
         }),
         Fact::AttemptEnd(e) => attempt_end(state, e),
-        Fact::AssistantDelta(_) | Fact::ToolOutput(_) | Fact::CredentialUsed(_) => {}
+        Fact::AssistantDelta(_) | Fact::ToolOutput(_) | Fact::JobOutput(_) | Fact::CredentialUsed(_) => {}
         Fact::LateIgnored(_) | Fact::NoticeRaised(_) | Fact::RevisionThinned(_) => {}
         Fact::AssistantAccepted(e) => with_step(state, |step| accepted(step, e)),
         Fact::ToolCall(e) => tool_call(state, e),
@@ -103,6 +105,11 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         }
         Fact::ToolCancelled(e) => end_call(state, &e.call, Terminal::Cancelled, &e.text),
         Fact::ToolOutcomeUnknown(e) => outcome_unknown(state, e),
+        Fact::JobCreated(e) => job::created(state, e),
+        Fact::JobStarted(e) => job::started(state, e, event),
+        Fact::JobCancel(e) => job::cancel(state, e),
+        Fact::JobReconciling(e) => job::reconciling(state, e),
+        Fact::JobEnded(e) => job_ended(state, e, event),
         Fact::CallResolved(e) => resolved(state, e),
         Fact::QuestionAsked(e) => with_call(state, &e.call, |call| {
             call.question = Some(Asked { id: e.question.clone(), body: e.body.clone(), answer: None });
@@ -406,6 +413,7 @@ fn tool_call(state: &mut State, e: &ToolCall) {
             decision: None,
             approval: None,
             question: None,
+            beside: false,
             phase: CallPhase::Proposed,
         });
     });
@@ -414,7 +422,9 @@ fn tool_call(state: &mut State, e: &ToolCall) {
 fn tool_start(state: &mut State, e: &ToolStart, event: &Event) {
     let at = event.envelope.time;
     state.secrets.extend(e.secrets.iter().cloned());
+    let beside = job::call_started(state, &e.semantics);
     with_call(state, &e.call, |call| {
+        call.beside |= beside;
         call.phase = CallPhase::Started { semantics: e.semantics.clone(), at, tree: e.tree };
     });
     let rule = state.call(&e.call).and_then(|call| match &call.decision.as_ref()?.verdict {
@@ -441,15 +451,23 @@ fn used(state: &mut State, grant: GrantId, at: u64) {
 }
 
 fn tool_result(state: &mut State, e: &ToolResult) {
-    for (path, digest) in &e.seen {
-        state.seen.insert(path.clone(), *digest);
-    }
-    forget_gone(state, &e.changed);
+    saw(state, &e.seen, &e.changed);
+    let ok = matches!(e.outcome, ToolOutcome::Ok { .. });
+    end_call(state, &e.call, Terminal::Result { ok }, &e.text);
+}
+
+fn job_ended(state: &mut State, e: &JobEnded, event: &Event) {
+    saw(state, &e.seen, &e.changed);
+    job::ended(state, e, event);
+}
+
+/// What was seen or left, and what is gone.
+fn saw(state: &mut State, seen: &BTreeMap<String, Digest>, changed: &Changed) {
+    state.seen.extend(seen.iter().map(|(path, digest)| (path.clone(), *digest)));
+    forget_gone(state, changed);
     while state.seen.len() > REMEMBERED_FILES {
         state.seen.pop_first();
     }
-    let ok = matches!(e.outcome, ToolOutcome::Ok { .. });
-    end_call(state, &e.call, Terminal::Result { ok }, &e.text);
 }
 
 /// A file that is gone was never seen: one that appears in its place later is no stale one.

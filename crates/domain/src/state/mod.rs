@@ -7,6 +7,7 @@
 mod added;
 mod check;
 mod fold;
+mod job;
 mod shorter;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ mod types;
 
 pub use added::{Added, MOST_ADDED, Unfit};
 pub use check::Violation;
+pub use job::{EndedJob, Job, JobPhase, JobRun, MOST_JOBS, REMEMBERED_JOBS};
 pub use shorter::{About, History, Measured, Standing, Summary, TooLarge, Window};
 pub use types::*;
 

@@ -3,6 +3,7 @@
 //! Each table is one noun. A row without a law must be allowed, so a law that is too strict fails as one too loose does.
 //! Random histories are in `random`.
 
+mod jobs;
 mod random;
 
 use crate::call::{Entry, Plan, PlanItem, PlanStatus, Recovery, Semantics};

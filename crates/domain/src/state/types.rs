@@ -13,12 +13,13 @@ use crate::ids::{
 };
 use crate::model::{Effort, ModelSnapshot, StopReason, Usage};
 use crate::state::added::Added;
+use crate::state::job::{EndedJob, Job};
 use crate::state::shorter::{About, History, TooLarge};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 12;
+pub const STATE_VERSION: u32 = 13;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
@@ -58,6 +59,10 @@ pub struct State {
     pub unknown: Vec<UnknownCall>,
     /// Settled as "run it again"; a new call with the same arguments is the retry.
     pub again: Vec<UnknownCall>,
+    /// Jobs that haven't ended, in the order they were made.
+    pub jobs: Vec<Job>,
+    /// Jobs that ended lately, newest last.
+    pub ended_jobs: Vec<EndedJob>,
     /// The current plan.
     pub plan: Option<Plan>,
     /// The current run of byte-identical prefixes.
@@ -285,6 +290,8 @@ pub struct Call {
     pub approval: Option<Approval>,
     /// The question it asks.
     pub question: Option<Asked>,
+    /// Does a job that changes something run beside it, or did one?
+    pub beside: bool,
     /// Where it stands.
     pub phase: CallPhase,
 }

@@ -1,6 +1,7 @@
 //! Claiming: choosing work and starting its turn, and the next step of an open turn, each in one transaction.
 //!
-//! Order of work: recovery, the person's message, follow-up, a summary that was asked for. Invariant: a turn begins by claiming one piece of work, and
+//! Order of work: recovery, the person's message, follow-up, notices of jobs and other notes of ours, a summary that was asked
+//! for. Invariant: a turn begins by claiming one piece of work, and
 //! the messages of a step are reserved in the transaction that starts it, so no crash falls in between.
 
 use super::{Decision, Env};
@@ -47,8 +48,11 @@ pub(super) fn runnable(state: &State) -> Option<Source> {
     {
         return Some(Source::Recovery { of: of.clone() });
     }
-    let wakes = |target| state.inbox.iter().find(|w| w.wakeup && w.reserved.is_none() && w.target == target);
-    match wakes(Target::NextStep).or_else(|| wakes(Target::NextTurn)) {
+    let wakes = |fits: &dyn Fn(&Waiting) -> bool| {
+        state.inbox.iter().find(|waiting| waiting.wakeup && waiting.reserved.is_none() && fits(waiting))
+    };
+    let said = |target| wakes(&|waiting| waiting.origin == Origin::User && waiting.target == target);
+    match said(Target::NextStep).or_else(|| said(Target::NextTurn)).or_else(|| wakes(&|_| true)) {
         Some(first) => Some(Source::Message { message: first.message.clone() }),
         None => state.history.asked.then_some(Source::Summary),
     }

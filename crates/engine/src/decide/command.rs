@@ -12,7 +12,7 @@ use domain::event::{
     Origin, QuestionAnswered, Resolution, SessionCreated, SessionEffort, SessionMode, SessionModel,
     SessionRenamed, Target, ToolDenied, ToolOutcome, TurnCancel,
 };
-use domain::ids::{ApprovalId, CallId, CommandId, FolderId, GrantId, MessageId, QuestionId};
+use domain::ids::{ApprovalId, CallId, CommandId, FolderId, GrantId, JobId, MessageId, QuestionId};
 use domain::model::Effort;
 use domain::state::{ApprovalState, MOST_GRANTS, State};
 
@@ -36,6 +36,10 @@ pub enum Command {
     SendNow(MessageId),
     /// Stop the running turn, or call off a return that waits for the folder.
     Stop(CancelBy),
+    /// Stop a job.
+    StopJob(JobId),
+    /// Say that a job that was lost sight of has ended.
+    SettleJob(JobId),
     /// Say yes to one call.
     Grant {
         /// The approval.
@@ -140,6 +144,8 @@ pub fn command(state: &State, command: Command, env: &Env<'_>) -> Taken {
         Command::TakeBack(message) => take_back(state, message),
         Command::SendNow(message) => send_now(state, message, env),
         Command::Stop(by) => stop(state, by),
+        Command::StopJob(job) => super::jobs::stop(state, &job),
+        Command::SettleJob(job) => super::jobs::settle(state, &job, env),
         Command::Grant { approval, digest, offer } => grant(state, approval, digest, offer, env),
         Command::Refuse { approval, why } => refuse(state, approval, why),
         Command::Answer { question, text } => answer(state, question, text),

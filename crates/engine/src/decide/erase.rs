@@ -16,6 +16,12 @@ pub fn may_erase(state: &State, read_to: u64) -> Result<(), CommandError> {
     if state.restoring.is_some() {
         return no("erase/busy", "changes are being taken back; wait until that is done");
     }
+    if !state.jobs.is_empty() {
+        return no(
+            "erase/busy",
+            "a job of this session goes on in the background; stop it first, then erase",
+        );
+    }
     match state.next_seq == read_to {
         true => Ok(()),
         false => no("erase/moved_on", "something happened meanwhile; look again"),

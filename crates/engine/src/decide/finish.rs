@@ -64,6 +64,12 @@ pub(super) fn call(state: &State, id: &CallId, finished: Finished, ms: u64) -> D
         return late(id.as_str(), "a result");
     }
     let Finished { end, text, changed, kept, seen, secrets } = finished;
+    let changed = match state.call(id) {
+        Some(Call { phase: CallPhase::Started { tree: Some(_), .. }, beside, .. }) => {
+            super::jobs::beside(changed, *beside)
+        }
+        Some(_) | None => changed,
+    };
     let call = id.clone();
     let fact: Fact = match end {
         FinishedEnd::Ok(value) => {

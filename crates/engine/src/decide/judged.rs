@@ -3,14 +3,14 @@
 //! Invariant: `tool/start` stands in the transaction of a judgement made now, after everything an earlier call of the
 //! answer could change has ended; a granted approval counts only for exactly what was shown.
 
-use super::{Decision, Env, finish, wanted};
+use super::{Decision, Env, finish, jobs, wanted};
 use domain::call::{Facts, Grant, Mode, Semantics, ToolError, Verdict};
 use domain::digest::Digest;
 use domain::event::{
-    ApprovalExpired, ApprovalRefused, ApprovalRequested, Changed, Draft, Event, Fact, PlanReplaced,
-    QuestionAsked, Recorded, ToolDecision, ToolDenied, ToolOutcome, ToolResult, ToolStart,
+    ApprovalExpired, ApprovalRefused, ApprovalRequested, Changed, Draft, Event, Fact, JobCreated,
+    PlanReplaced, QuestionAsked, Recorded, ToolDecision, ToolDenied, ToolOutcome, ToolResult, ToolStart,
 };
-use domain::ids::{ApprovalId, CallId, FolderId, GrantId, QuestionId, StepId};
+use domain::ids::{ApprovalId, CallId, FolderId, GrantId, JobId, QuestionId, StepId};
 use domain::state::{ApprovalState, Call, CallPhase, State};
 use std::collections::BTreeMap;
 use tools::Interaction;
@@ -61,6 +61,8 @@ pub struct Judgement {
     pub waits: bool,
     /// The folder's tree now, where the call's changes are told by comparing.
     pub tree: Option<Digest>,
+    /// Would no cage hold it?
+    pub uncaged: bool,
     /// What it asks of the engine instead of running.
     pub interaction: Option<Interaction>,
 }
@@ -75,22 +77,22 @@ pub(super) fn judged(state: &State, step: &StepId, calls: Vec<Judged>, env: &Env
     // Each call is decided on the state that the ones before it leave.
     let mut scratch = Scratch { state: state.clone(), drafts: Vec::new() };
     let mut barrier = false;
-    let mode = state.session.as_ref().map_or(Mode::Plan, |session| session.mode);
     let in_force = env.knowledge.in_force(state);
     for Judged { call, result } in calls {
         let fits = scratch.state.call(&call).is_some_and(|open| open.phase == CallPhase::Proposed);
-        // One made under another mode, other permissions, rules or folders says nothing; the call is judged again.
-        let current = |judgement: &Judgement| {
-            judgement.mode == mode
-                && judgement.in_force == in_force
-                && state.added.keys().eq(&judgement.added)
-        };
-        let stale = matches!(&result, Ok(judgement) if !current(judgement));
+        // Of a stale one nothing follows; the call is judged again.
+        let stale = matches!(&result, Ok(judgement) if !is_current(state, judgement, &in_force));
         if fits && !stale {
             barrier |= one(&mut scratch, &call, result, env);
         }
     }
     Decision { drafts: scratch.drafts, barrier }
+}
+
+/// Was it made under the mode, permissions, rules and folders that hold now?
+pub(super) fn is_current(state: &State, judgement: &Judgement, in_force: &InForce) -> bool {
+    let mode = state.session.as_ref().map_or(Mode::Plan, |session| session.mode);
+    judgement.mode == mode && judgement.in_force == *in_force && state.added.keys().eq(&judgement.added)
 }
 
 /// Decides on one call; true when something with effects starts.
@@ -140,9 +142,13 @@ fn open_approval(state: &State, call: &CallId) -> Option<ApprovalId> {
 /// Starts a cleared call if its turn has come; otherwise it is judged again when it has.
 fn start(scratch: &mut Scratch, id: &CallId, judgement: Judgement, env: &Env<'_>) -> bool {
     let Some(arguments) = scratch.when_ready(id, env) else { return false };
-    let effects = judgement.semantics.has_effects();
     let secrets = tools::policy::secrets(&judgement.facts);
-    let (semantics, tree) = (judgement.semantics, judgement.tree);
+    // Making a job changes nothing: what it does it does once it begins.
+    let (semantics, tree) = match &judgement.interaction {
+        Some(Interaction::Background { .. }) => (Semantics::None { retry: false }, None),
+        Some(_) | None => (judgement.semantics, judgement.tree),
+    };
+    let effects = semantics.has_effects();
     scratch.push(ToolStart { call: id.clone(), arguments, semantics, tree, secrets });
     match judgement.interaction {
         None => {}
@@ -155,6 +161,9 @@ fn start(scratch: &mut Scratch, id: &CallId, judgement: Judgement, env: &Env<'_>
                 scratch.push(failed(id, ToolError { code, message, suggestion }));
             }
         }
+        // Answered by an operation that looks at the session's jobs.
+        Some(Interaction::Job(_)) => {}
+        Some(Interaction::Background { command, notify }) => background(scratch, id, command, notify, env),
         Some(Interaction::Plan(items)) => {
             let version = scratch.state.plan.as_ref().map_or(0, |plan| plan.version) + 1;
             let count = items.len();
@@ -166,6 +175,25 @@ fn start(scratch: &mut Scratch, id: &CallId, judgement: Judgement, env: &Env<'_>
         }
     }
     effects
+}
+
+/// The call ends at once; its command goes on as a job.
+fn background(scratch: &mut Scratch, id: &CallId, command: String, notify: bool, env: &Env<'_>) {
+    if let Some(error) = jobs::too_many(&scratch.state, env) {
+        scratch.push(failed(id, error));
+        return;
+    }
+    let job = JobId::new(env.ids);
+    scratch.push(JobCreated { job: job.clone(), call: id.clone(), command, notify });
+    let told = match notify {
+        true => "You will be woken when it ends.",
+        false => "You will be told when it ends, with what you read next.",
+    };
+    let text = format!(
+        "Job {job} was created and goes on in the background; it isn't done. {told} Call job to see, await or cancel it."
+    );
+    let value = serde_json::json!({ "job": job.as_str() });
+    scratch.push(result(id, ToolOutcome::Ok { value }, text));
 }
 
 /// Asks the person, or says no where nobody can be asked. An approval of something else is void.

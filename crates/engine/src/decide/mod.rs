@@ -11,6 +11,7 @@ mod claim;
 mod command;
 mod erase;
 mod finish;
+mod jobs;
 mod judged;
 mod recover;
 mod restore;
@@ -90,6 +91,9 @@ impl Decision {
 /// What follows from the state alone, if anything.
 #[must_use]
 pub fn advance(state: &State, env: &Env<'_>) -> Option<Decision> {
+    if let Some(decision) = jobs::advance(state, env) {
+        return Some(decision);
+    }
     match &state.turn {
         None => claim::turn(state, env),
         Some(turn) => match &turn.step {
@@ -114,6 +118,10 @@ pub fn take(state: &State, input: Input, env: &Env<'_>) -> Decision {
         Input::Judged { step, calls } => judged::judged(state, &step, calls, env),
         Input::Output { call, text } => finish::output(state, call, text),
         Input::Finished { call, finished, ms } => finish::call(state, &call, finished, ms),
+        Input::JobJudged { job, judged } => jobs::judged(state, &job, *judged, env),
+        Input::JobOutput { job, text } => jobs::output(state, job, text),
+        Input::StopJob { job } => jobs::stopped_by_model(state, &job),
+        Input::JobFinished { job, finished, ms } => jobs::finished(state, &job, finished, ms, env),
         Input::Restored { revision, restored } => restore::restored(state, &revision, restored, env),
         Input::NotRestored { revision } => restore::not_restored(state, &revision),
         Input::ApprovalDue { approval } => command::expire(state, &approval),

@@ -4,7 +4,7 @@
 //! may have had effects become `outcome_unknown`. A turn without an answer ends as interrupted and is continued by a new
 //! one. Invariant: nothing with possible effects runs twice; running recovery again adds nothing.
 
-use super::{Decision, Env, answer, cancel, judged};
+use super::{Decision, Env, answer, cancel, jobs, judged};
 use domain::call::{Effect, Entry, Recovery, Semantics, ToolError};
 use domain::event::{
     AttemptEndKind, Changed, Doubt, Draft, End, Fact, InboxReleased, RecoveryAdopted, RecoveryContinuation,
@@ -31,8 +31,14 @@ pub enum Look {
 /// What recovery appends, if anything. Calls that aren't in `found` stay unknown where they may have had effects.
 #[must_use]
 pub fn recover(state: &State, env: &Env<'_>, found: &Found) -> Option<Decision> {
-    let turn = state.turn.as_ref().filter(|turn| turn.epoch != env.epoch)?;
-    let drafts = match &turn.step {
+    let mut drafts = jobs::recover(state, env, found);
+    let turn = state.turn.as_ref().filter(|turn| turn.epoch != env.epoch);
+    drafts.extend(turn.into_iter().flat_map(|turn| of_turn(state, turn, found)));
+    (!drafts.is_empty()).then(|| Decision::barrier(drafts))
+}
+
+fn of_turn(state: &State, turn: &Turn, found: &Found) -> Vec<Draft> {
+    match &turn.step {
         None => adopt(turn),
         Some(step) => match &step.phase {
             StepPhase::Answered { .. } => {
@@ -47,8 +53,7 @@ pub fn recover(state: &State, env: &Env<'_>, found: &Found) -> Option<Decision> 
             | StepPhase::Backoff { .. }
             | StepPhase::Exhausted => interrupt(state, turn, step),
         },
-    };
-    Some(Decision::barrier(drafts))
+    }
 }
 
 fn adopt(turn: &Turn) -> Vec<Draft> {

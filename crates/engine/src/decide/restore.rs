@@ -41,6 +41,12 @@ pub(super) fn command(state: &State, restore: Restore, env: &Env<'_>) -> super::
     if state.turn.is_some() {
         return no("restore/busy", "work is going on in this session; stop it first, then undo");
     }
+    if !state.jobs.is_empty() {
+        return no(
+            "restore/busy",
+            "a job of this session goes on in the background; stop it first, then undo",
+        );
+    }
     if state.restoring.is_some() {
         return no("restore/busy", "changes are being taken back already; wait until that is done");
     }

@@ -3,6 +3,7 @@
 //! The **bench** holds a state and what deciding may look up; its answers are the types of the events, in order.
 
 mod ends;
+mod jobs;
 mod models;
 mod quiet;
 mod revoked;
@@ -313,6 +314,7 @@ fn judgement(verdict: Verdict, shown: &[u8], cleared: bool) -> Judgement {
         cleared,
         waits: false,
         tree: None,
+        uncaged: false,
         interaction: None,
     }
 }

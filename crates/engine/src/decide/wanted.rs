@@ -4,9 +4,9 @@
 //! Invariant: nothing is wanted for a turn that is being stopped, nor while the app closes, so a stop reaches every
 //! operation by this one road.
 
-use super::{Env, claim};
+use super::{Env, claim, jobs};
 use domain::call::{Act, Verdict};
-use domain::ids::{ApprovalId, AttemptId, CallId, RevisionId, StepId};
+use domain::ids::{ApprovalId, AttemptId, CallId, JobId, RevisionId, StepId};
 use domain::state::{ApprovalState, Call, CallPhase, State, Step, StepPhase};
 
 /// An operation.
@@ -38,6 +38,10 @@ pub enum Op {
     Begin(CallId),
     /// Run a started call.
     Run(CallId),
+    /// Wait for a place among the running jobs and for the folder, and judge a job once more.
+    BeginJob(JobId),
+    /// Run a job that has begun.
+    RunJob(JobId),
     /// Wait until no other session works in the folder, and take changes back.
     Restore(RevisionId),
     /// Wait until an approval lapses.
@@ -55,6 +59,12 @@ pub fn wanted(state: &State, env: &Env<'_>) -> Vec<Op> {
     if env.closing {
         return Vec::new();
     }
+    let mut ops = of_turn(state, env);
+    ops.extend(jobs::wanted(state, env));
+    ops
+}
+
+fn of_turn(state: &State, env: &Env<'_>) -> Vec<Op> {
     if let Some(restoring) = &state.restoring {
         // What was called off under a dead process is looked at: it may have begun.
         let called_off = restoring.called_off == Some(env.epoch);

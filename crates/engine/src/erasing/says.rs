@@ -118,6 +118,7 @@ fn says(fact: &Fact) -> String {
         Fact::ToolDenied(e) => e.text.clone(),
         Fact::ToolCancelled(e) => e.text.clone(),
         Fact::ToolOutcomeUnknown(e) => e.text.clone(),
+        Fact::JobEnded(e) => e.text.clone(),
         Fact::AssistantAccepted(e) => {
             let texts = e.blocks.iter().filter_map(|block| match block {
                 Block::Text { text } => Some(text.as_str()),

@@ -7,7 +7,7 @@ use crate::decide::{Judged, Op};
 use crate::folders::Lease;
 use crate::input::{Finished, FinishedEnd, Input};
 use crate::perform::standing::standing;
-use crate::perform::{Done, Pieces, Ready, trees};
+use crate::perform::{Done, Pieces, Ready, jobs, trees};
 use crate::shared::{Live, Shared, real_root};
 use domain::call::{Effect, Mode, ToolError, Verdict};
 use domain::digest::Digest;
@@ -21,12 +21,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tools::{Approval, BlobSink, Ctx, End, Output};
+use tools::call::Surveyed;
+use tools::launch::Hold;
+use tools::{Approval, BlobSink, Ctx, End, Interaction, Output};
 
 /// Most bytes of a structured result kept in its event; the text for the model has bounds of its own.
 const VALUE_BYTES: usize = 32 * 1024;
 /// Most bytes of effects in one event; a list of more is a blob.
 const EFFECTS_BYTES: usize = 64 * 1024;
+
+/// What a call is looked at for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum For {
+    /// To run it.
+    Call,
+    /// To begin the job that it made.
+    Job,
+}
 
 /// Judges calls as things are now. Those that may start at once and change something hold the folder from before they were
 /// looked at.
@@ -40,7 +51,8 @@ pub(crate) async fn judge(
 ) -> Done {
     let op = Op::Judge { step: step.clone(), calls: calls.clone() };
     let lease = shared.folders.hold_now(&real_root(&state), &session);
-    let (judged, cleared) = look(&shared, &session, &state, &calls, lease, &cancel).await;
+    let asked = calls.iter().filter_map(|call| state.call(call).cloned()).collect();
+    let (judged, cleared) = look(&shared, &session, &state, asked, lease, For::Call, &cancel).await;
     if cancel.is_cancelled() {
         return Done::with(op, None);
     }
@@ -56,16 +68,18 @@ pub(crate) async fn begin(
     cancel: CancellationToken,
 ) -> Done {
     let op = Op::Begin(call.clone());
-    let Some((_, step)) = state.step() else { return Done::with(op, None) };
+    let Some(((_, step), call)) = state.step().zip(state.call(&call).cloned()) else {
+        return Done::with(op, None);
+    };
     let (step, root) = (step.id.clone(), real_root(&state));
     let mut lease = shared.folders.hold_now(&root, &session);
-    if lease.is_none() && changes(&shared, &session, &state, &call).await {
+    if lease.is_none() && changes(&shared, &session, &state, &call, For::Call).await {
         lease = shared.hold_folder(&root, &session, &cancel).await;
         if lease.is_none() {
             return Done::with(op, None);
         }
     }
-    let (judged, cleared) = look(&shared, &session, &state, &[call], lease, &cancel).await;
+    let (judged, cleared) = look(&shared, &session, &state, vec![call], lease, For::Call, &cancel).await;
     if cancel.is_cancelled() {
         return Done::with(op, None);
     }
@@ -73,45 +87,54 @@ pub(crate) async fn begin(
 }
 
 /// Would the call change something? One that can't be looked at doesn't.
-async fn changes(shared: &Arc<Shared>, session: &SessionId, state: &Arc<State>, call: &CallId) -> bool {
+pub(crate) async fn changes(
+    shared: &Arc<Shared>,
+    session: &SessionId,
+    state: &Arc<State>,
+    call: &Call,
+    what: For,
+) -> bool {
     let (shared, session, state, call) =
         (Arc::clone(shared), session.clone(), Arc::clone(state), call.clone());
     let looking = move || {
-        let call = state.call(&call)?;
         let checked = shared.tools.check(&call.name, &call.good.as_ref()?.arguments).ok()?;
         let standing = standing(&shared, &session, &state, &call.id).ok()?;
         let surveyed = checked.survey(&standing.ctx).ok()?;
-        Some(standing.mode != Mode::Plan && surveyed.semantics.has_effects())
+        Some(changes_now(standing.mode, &surveyed, checked.interaction(), what))
     };
     tokio::task::spawn_blocking(looking).await.ok().flatten().unwrap_or(false)
 }
 
+/// Does what is done now change something? Making a job doesn't.
+fn changes_now(mode: Mode, surveyed: &Surveyed, asks: Option<&Interaction>, what: For) -> bool {
+    let makes_job = what == For::Call && matches!(asks, Some(Interaction::Background { .. }));
+    mode != Mode::Plan && surveyed.semantics.has_effects() && !makes_job
+}
+
 type Looked = (Vec<Judged>, Vec<(CallId, Ready)>);
 
-async fn look(
+pub(crate) async fn look(
     shared: &Arc<Shared>,
     session: &SessionId,
     state: &Arc<State>,
-    calls: &[CallId],
+    asked: Vec<Call>,
     lease: Option<Lease>,
+    what: For,
     cancel: &CancellationToken,
 ) -> Looked {
+    let cancel = cancel.clone();
     let (shared, session, state) = (Arc::clone(shared), session.clone(), Arc::clone(state));
-    let (asked, cancel) = (calls.to_vec(), cancel.clone());
+    let calls: Vec<CallId> = asked.iter().map(|call| call.id.clone()).collect();
     let looking = move || {
         let mut cleared = Vec::new();
         let mut judged = Vec::new();
-        for id in asked {
-            let result = match state.call(&id) {
-                Some(call) => {
-                    one(&shared, &session, &state, call, lease.as_ref(), &cancel).map(|(judgement, ready)| {
-                        cleared.extend(ready.map(|ready| (id.clone(), ready)));
-                        judgement
-                    })
-                }
-                None => Err(internal("the call is gone")),
-            };
-            judged.push(Judged { call: id, result });
+        for call in asked {
+            let looked = one(&shared, &session, &state, &call, lease.as_ref(), what, &cancel);
+            let result = looked.map(|(judgement, ready)| {
+                cleared.extend(ready.map(|ready| (call.id.clone(), ready)));
+                judgement
+            });
+            judged.push(Judged { call: call.id, result });
         }
         (judged, cleared)
     };
@@ -119,7 +142,7 @@ async fn look(
         tracing::error!(%error, "judging failed");
         let failed =
             |call| Judged { call, result: Err(internal("looking at this call failed inside Daybook")) };
-        (calls.iter().cloned().map(failed).collect(), Vec::new())
+        (calls.into_iter().map(failed).collect(), Vec::new())
     })
 }
 
@@ -129,6 +152,7 @@ fn one(
     state: &State,
     call: &Call,
     lease: Option<&Lease>,
+    what: For,
     cancel: &CancellationToken,
 ) -> Result<(crate::decide::Judgement, Option<Ready>), ToolError> {
     let Some(good) = &call.good else { return Err(internal("the call was never checked")) };
@@ -153,7 +177,7 @@ fn one(
     let now = shared.ports.clock.now_ms();
     let cleared = tools::clear(&checked, surveyed.clone(), &policy, granted.then_some(&fresh), now).ok();
     // What changes something starts only while its session holds the folder.
-    let changes = mode != Mode::Plan && surveyed.semantics.has_effects();
+    let changes = changes_now(mode, &surveyed, checked.interaction(), what);
     let held = lease.filter(|_| changes).and_then(Lease::again);
     let waits = cleared.is_some() && changes && held.is_none();
     let judgement = crate::decide::Judgement {
@@ -168,10 +192,11 @@ fn one(
         cleared: cleared.is_some(),
         waits,
         tree,
+        uncaged: cleared.as_ref().is_some_and(|cleared| cleared.hold() == Hold::Uncaged),
         interaction: checked.interaction().cloned(),
         in_force: standing.in_force,
     };
-    Ok((judgement, cleared.filter(|_| !waits).map(|cleared| Ready { cleared, lease: held })))
+    Ok((judgement, cleared.filter(|_| !waits).map(|cleared| Ready { cleared, lease: held, place: None })))
 }
 
 pub(crate) async fn run(
@@ -185,10 +210,21 @@ pub(crate) async fn run(
 ) -> Done {
     let op = Op::Run(call.clone());
     let began = Instant::now();
+    let of_job = ready.as_ref().and_then(|ready| match ready.cleared.call().interaction() {
+        Some(Interaction::Job(of_job)) => Some(of_job.clone()),
+        Some(_) | None => None,
+    });
+    if let Some(of_job) = of_job {
+        let finished = jobs::answer(&shared, &session, &of_job, &pieces, &cancel).await;
+        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        return Done::with(op, Some(Input::Finished { call, finished, ms }));
+    }
     let (output, ended, forwarding) = output(&shared, &session, &call, pieces);
     let standing = standing(&shared, &session, &state, &call);
     let finished = match (ready, standing.map(|standing| Ctx { cancel, output, ..standing.ctx })) {
-        (Some(ready), Ok(ctx)) => trees::held(&shared, tree(&state, &call), ready, ctx).await,
+        (Some(ready), Ok(ctx)) => {
+            trees::held(&shared, tree(&state, &call), ready, ctx, trees::Beside::Calls).await
+        }
         (None, _) => lost(&state, &call),
         (_, Err(error)) => failed(error),
     };
@@ -290,10 +326,15 @@ pub(crate) fn bounded_changes(mut effects: Vec<Effect>, sink: &dyn BlobSink) -> 
     }
 }
 
-fn failed(error: ToolError) -> Finished {
+pub(crate) fn failed(error: ToolError) -> Finished {
     let text = tools::run::error_text(&error);
+    Finished { end: FinishedEnd::Failed(error), text, ..nothing() }
+}
+
+/// An end with nothing to it.
+pub(crate) fn nothing() -> Finished {
     let (changed, kept, seen) = (Changed::default(), BTreeMap::new(), BTreeMap::new());
-    Finished { end: FinishedEnd::Failed(error), text, changed, kept, seen, secrets: Vec::new() }
+    Finished { end: FinishedEnd::Stopped, text: String::new(), changed, kept, seen, secrets: Vec::new() }
 }
 
 /// The folder's tree from before a call, where its changes are told by comparing.
@@ -304,6 +345,6 @@ fn tree(state: &State, call: &CallId) -> Option<Digest> {
     }
 }
 
-fn internal(message: &str) -> ToolError {
+pub(crate) fn internal(message: &str) -> ToolError {
     ToolError { code: "internal".into(), message: message.into(), suggestion: None }
 }

@@ -4,6 +4,7 @@
 //! token is cancelled. Invariant: it decides nothing and remembers nothing; what it found is in the input it sends.
 
 pub(crate) mod calls;
+pub(crate) mod jobs;
 pub(crate) mod prepare;
 pub(crate) mod restore;
 pub(crate) mod send;
@@ -42,6 +43,8 @@ pub(crate) struct Ready {
     pub(crate) cleared: Cleared,
     /// The folder, held from before it was judged until it has ended; nothing for a call that changes nothing.
     pub(crate) lease: Option<Lease>,
+    /// A place among the running jobs, for a job.
+    pub(crate) place: Option<OwnedSemaphorePermit>,
 }
 
 /// What an operation gives back when it ends.

@@ -7,13 +7,13 @@ use crate::blobs::blobs;
 use crate::decide::Look;
 use crate::input::Finished;
 use crate::own;
-use crate::perform::Ready;
 use crate::perform::calls::{bounded_changes, told};
+use crate::perform::{Ready, jobs};
 use crate::shared::Shared;
 use domain::call::{Act, Effect, Facts, Mode, Recovery, Semantics, Undo};
 use domain::digest::Digest;
 use domain::event::{Doubt, Uncovered};
-use domain::ids::CallId;
+use domain::ids::{CallId, JobId, SessionId};
 use domain::state::{CallPhase, State};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -80,14 +80,36 @@ pub(crate) fn cover(
     }
 }
 
+/// What runs, and beside what.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Beside<'a> {
+    /// A call, beside others of its answer.
+    Calls,
+    /// A job, beside whatever the session does since it began.
+    Job {
+        /// The session.
+        session: &'a SessionId,
+        /// The job.
+        job: &'a JobId,
+        /// Where its beginning is recorded.
+        since: u64,
+    },
+}
+
 /// Runs a cleared call; `before` is the folder's tree from just before, where its changes are told by comparing.
-pub(crate) async fn held(shared: &Arc<Shared>, before: Option<Digest>, ready: Ready, ctx: Ctx) -> Finished {
-    let Ready { cleared, lease } = ready;
+pub(crate) async fn held(
+    shared: &Arc<Shared>,
+    before: Option<Digest>,
+    ready: Ready,
+    ctx: Ctx,
+    beside: Beside<'_>,
+) -> Finished {
+    let Ready { cleared, lease, place } = ready;
     let within = (cleared.facts().act == Act::Delete).then(|| cleared.facts().can_touch.clone());
     let mut done = tools::run(cleared, &ctx).await;
     let (mut untold, mut uncovered) = (false, None);
     if let Some(before) = before {
-        match differs(shared, &ctx.place, before, &ctx.cancel).await {
+        match differs(shared, &ctx.place, before, &ctx.cancel, beside).await {
             Some(mut differs) => {
                 // Beside the deletion of a folder other calls of the answer may write elsewhere.
                 let own = |path: &str| within.as_ref().is_none_or(|within| is_in(path, within));
@@ -99,7 +121,7 @@ pub(crate) async fn held(shared: &Arc<Shared>, before: Option<Digest>, ready: Re
             None => untold = true,
         }
     }
-    drop(lease);
+    drop((lease, place));
     let mut finished = told(done, &*ctx.blobs);
     if untold {
         finished.changed.doubt = Some(Doubt::Untold);
@@ -152,11 +174,23 @@ async fn differs(
     place: &Arc<Place>,
     before: Digest,
     stopped: &CancellationToken,
+    beside: Beside<'_>,
 ) -> Option<Changes> {
+    let job = match beside {
+        Beside::Calls => None,
+        Beside::Job { session, job, since } => Some((session.clone(), job.clone(), since)),
+    };
     let cancel = CancellationToken::new();
     let mut looking = {
         let (shared, place, cancel) = (Arc::clone(shared), Arc::clone(place), cancel.clone());
-        tokio::task::spawn_blocking(move || since(&shared, &place, &before, &cancel))
+        let looking = move || {
+            let mut found = since(&shared, &place, &before, &cancel)?;
+            if let Some((session, job, began)) = job {
+                found.effects = jobs::own(&shared, &session, &job, began, found.effects);
+            }
+            Some(found)
+        };
+        tokio::task::spawn_blocking(looking)
     };
     tokio::select! {
         found = &mut looking => return found.ok().flatten(),
@@ -177,7 +211,12 @@ async fn out_of_time(shared: &Shared, stopped: &CancellationToken) {
 }
 
 /// What is different in the folder since a tree was taken; `None` where that can't be told.
-fn since(shared: &Shared, place: &Place, before: &Digest, cancel: &CancellationToken) -> Option<Changes> {
+pub(crate) fn since(
+    shared: &Shared,
+    place: &Place,
+    before: &Digest,
+    cancel: &CancellationToken,
+) -> Option<Changes> {
     let blobs = blobs(shared);
     let told = shared
         .folders
@@ -196,14 +235,18 @@ fn since(shared: &Shared, place: &Place, before: &Digest, cancel: &CancellationT
     }
 }
 
-/// Looks at the world for calls that a dead process had started and whose tools or trees can tell what became of them.
-/// Also clears away what their interrupted saves left behind.
-pub(crate) async fn look(shared: &Arc<Shared>, state: &Arc<State>) -> BTreeMap<CallId, Look> {
-    let (shared, state) = (Arc::clone(shared), Arc::clone(state));
+/// Looks at the world for calls and jobs that a dead process had started and whose tools or trees can tell what became of
+/// them. Also clears away what their interrupted saves left behind.
+pub(crate) async fn look(
+    shared: &Arc<Shared>,
+    session: &SessionId,
+    state: &Arc<State>,
+) -> BTreeMap<CallId, Look> {
+    let (shared, session, state) = (Arc::clone(shared), session.clone(), Arc::clone(state));
     let looking = move || {
         let place = own::open(&state, shared.ports.hide.clone()).ok()?;
-        let (_, step) = state.step()?;
-        let found = step.calls.iter().filter_map(|call| {
+        let calls = state.step().map_or(&[][..], |(_, step)| &step.calls);
+        let found = calls.iter().filter_map(|call| {
             let CallPhase::Started { semantics: Semantics::Possible { recovery }, tree, .. } = &call.phase
             else {
                 return None;
@@ -223,7 +266,7 @@ pub(crate) async fn look(shared: &Arc<Shared>, state: &Arc<State>) -> BTreeMap<C
             };
             Some((call.id.clone(), look))
         });
-        Some(found.collect())
+        Some(found.chain(jobs::look(&shared, &session, &state, &place)).collect())
     };
     tokio::task::spawn_blocking(looking).await.ok().flatten().unwrap_or_default()
 }

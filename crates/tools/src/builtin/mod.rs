@@ -16,6 +16,7 @@ use std::sync::Arc;
 mod delete_path;
 pub(crate) mod depends;
 mod edit_file;
+mod job;
 mod list_files;
 mod read_file;
 mod run_command;
@@ -40,6 +41,7 @@ pub(crate) fn all() -> Vec<Arc<dyn Tool>> {
         Arc::new(edit_file::EditFile::default()),
         Arc::new(delete_path::DeletePath::default()),
         Arc::new(run_command::RunCommand::default()),
+        Arc::new(job::Job::default()),
         Arc::new(talk::AskUser::default()),
         Arc::new(talk::UpdatePlan::default()),
     ]

@@ -6,7 +6,7 @@
 
 use super::depends::{UNHELD, depends};
 use super::{blocking, object};
-use crate::call::{Checked, Surveyed};
+use crate::call::{Checked, Interaction, Surveyed};
 use crate::clear::Cleared;
 use crate::command::{Harmless, Summary, harmless, named_folders, read, summary};
 use crate::launch::{Ended, Exit, Hold, Order, Reach, Running};
@@ -45,6 +45,9 @@ const DRAIN: Duration = Duration::from_secs(1);
 /// argument of 128 KB.
 const COMMAND_BYTES: usize = 100 << 10;
 
+/// The word that says that a command goes on in the background, and whether its end wakes the session.
+const BACKGROUND: &str = "background";
+
 /// Most sites one command may name.
 const MAX_SITES: usize = 8;
 
@@ -61,19 +64,25 @@ struct Args {
     timeout_ms: Option<u64>,
     #[serde(default)]
     sites: Vec<String>,
+    #[serde(default)]
+    background: bool,
+    #[serde(default)]
+    notify: bool,
 }
 
 impl Default for RunCommand {
     fn default() -> Self {
         let properties = json!({
+            "background": {"type": "boolean", "description": "Go on as a job; returns its id at once."},
             "command": {"type": "string", "minLength": 1, "description": format!("Run by {SHELL} in the folder, e.g. \"ls\".")},
+            "notify": {"type": "boolean", "description": "Wake you when the job ends."},
             "sites": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_SITES, "description": "Hosts it needs on the network, e.g. [\"example.com\"]; the person is asked."},
-            "timeout_ms": {"type": "integer", "minimum": 1, "description": "Default 120000, at most 600000."}
+            "timeout_ms": {"type": "integer", "minimum": 1, "description": "Default 120000, at most 600000; of a job 1 h, at most 24 h."}
         });
         Self(Declared {
             name: "run_command",
             version: 2,
-            description: "Run a shell command. No other network, input or state kept between calls; background processes are stopped when it ends. Not for reading or editing files.",
+            description: "Run a shell command. No other network, input or state kept between calls; what it leaves running is stopped when it ends. Not for reading or editing files.",
             schema: object(properties, &["command"]),
             concurrency: Concurrency::Exclusive,
             view: View::Terminal,
@@ -124,6 +133,9 @@ impl Tool for RunCommand {
         cannot_touch.retain(|one| reach.is_empty() || *one != "network");
         let mut words = words_of(&seen);
         words.insert("command".to_owned(), args.command.clone());
+        if args.background {
+            words.insert(BACKGROUND.to_owned(), args.notify.to_string());
+        }
         words.insert("time_ms".to_owned(), self.time_ms(call, &ctx.limits).to_string());
         if !secrets.is_empty() {
             words.insert(SECRETS.to_owned(), secrets.join("\n"));
@@ -161,8 +173,17 @@ impl Tool for RunCommand {
     }
 
     fn time_ms(&self, call: &Checked, limits: &Limits) -> u64 {
-        let asked = call.typed::<Args>().ok().and_then(|args| args.timeout_ms);
-        asked.unwrap_or(limits.command_default_ms).min(limits.command_max_ms)
+        let args = call.typed::<Args>().ok();
+        let (usual, most) = match args.as_ref().is_some_and(|args| args.background) {
+            true => (limits.job_default_ms, limits.job_max_ms),
+            false => (limits.command_default_ms, limits.command_max_ms),
+        };
+        args.and_then(|args| args.timeout_ms).unwrap_or(usual).min(most)
+    }
+
+    fn interaction(&self, call: &Checked) -> Result<Option<Interaction>, ToolError> {
+        let Args { command, background, notify, .. } = call.typed()?;
+        super::job::left(command, background, notify)
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {

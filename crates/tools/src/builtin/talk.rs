@@ -133,7 +133,7 @@ impl Tool for UpdatePlan {
     }
 }
 
-fn talk(call: &Checked) -> Surveyed {
+pub(super) fn talk(call: &Checked) -> Surveyed {
     Surveyed {
         facts: Facts {
             act: Act::Talk,
@@ -152,7 +152,7 @@ fn talk(call: &Checked) -> Surveyed {
     }
 }
 
-fn not_run() -> BoxFuture<'static, Result<Raw, Trouble>> {
+pub(super) fn not_run() -> BoxFuture<'static, Result<Raw, Trouble>> {
     let error = failed("runtime/interactive", "this call is answered by the engine, it can't be run", "");
     std::future::ready(Err(Trouble::Fault(error))).boxed()
 }

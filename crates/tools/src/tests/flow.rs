@@ -156,7 +156,7 @@ fn a_bad_call_is_a_result_that_names_every_fault() {
     check_refused(
         "red_file",
         "{}",
-        "Error (tool/unknown): there is no tool called \"red_file\"\nThe tools are: ask_user, delete_path, edit_file, list_files, read_file, run_command, search_files, update_plan, write_file.",
+        "Error (tool/unknown): there is no tool called \"red_file\"\nThe tools are: ask_user, delete_path, edit_file, job, list_files, read_file, run_command, search_files, update_plan, write_file.",
     );
     check_refused(
         "list_files",
@@ -211,7 +211,7 @@ fn schemas_and_structs_know_the_same_fields() {
                 "integer" => json!(1),
                 "boolean" => json!(true),
                 "array" => json!([]),
-                _ => json!("x"),
+                _ => field["enum"].get(0).cloned().unwrap_or(json!("x")),
             };
             args.entry(name.clone()).or_insert(sample);
         }
@@ -249,6 +249,7 @@ fn each_tool_declares_how_it_is_run_and_shown() {
     ask_user v1 Exclusive Plain
     delete_path v1 Parallel Plain
     edit_file v2 Parallel Diff
+    job v1 Parallel Terminal
     list_files v1 Parallel Plain
     read_file v1 Parallel Plain
     run_command v2 Exclusive Terminal

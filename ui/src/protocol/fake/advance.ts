@@ -2,6 +2,7 @@
 // followed.
 import type { Patch } from '../generated/Patch';
 import type { SessionView } from '../generated/SessionView';
+import { withJob } from '../jobs';
 
 export function advance(view: SessionView, patch: Patch): void {
   switch (patch.kind) {
@@ -23,6 +24,12 @@ export function advance(view: SessionView, patch: Patch): void {
       }
       return;
     }
+    case 'job':
+      view.jobs = withJob(view.jobs, structuredClone(patch.job));
+      return;
+    case 'job_output':
+      for (const job of view.jobs) if (job.id === patch.job) job.output += patch.text;
+      return;
     case 'removed':
       view.entries = view.entries.filter((entry) => entry.key !== patch.key);
       return;

@@ -308,6 +308,7 @@ export function emptyView(
     seq: 0,
     entries: [],
     plan: null,
+    jobs: [],
     waiting: [],
     changed_files: 0,
     tokens: { input: 0, cached: 0, output: 0 },

@@ -10,6 +10,7 @@ import type { SessionView } from '../generated/SessionView';
 import { addedOf } from './added';
 import { bakery as bakeryFiles, TURNS } from './bakery';
 import { emptyView, type World } from './fake';
+import { jobsOf } from './jobs';
 import { answer, approval, call, calls, diff, end, entry, said, written } from './make';
 import { en, zh } from './words';
 
@@ -29,6 +30,7 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
     title,
     seq: 40,
     plan: planOf(w, 2),
+    jobs: [],
     tokens: { input: 48_200, cached: 39_600, output: 2_310 },
     changed_files: 0,
     ...part,
@@ -39,6 +41,7 @@ export function sampleWorld(language: 'en' | 'zh-CN', now: number): Omit<World, 
       changed_files: CHANGED,
       entries: [...beginning(w, start), answer('e9', start + 4 * MINUTE, w.stacks, true)],
       activity: { kind: 'working', since: start },
+      jobs: jobsOf(start),
       waiting: [{ id: 'msg_1', text: w.steer, intent: 'steer', held: false, time: start + 4 * MINUTE }],
     }),
     make('ses_approval', w.form, {

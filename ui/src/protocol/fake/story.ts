@@ -2,6 +2,7 @@
 import type { Command } from '../generated/Command';
 import type { Entry } from '../generated/Entry';
 import type { Intent } from '../generated/Intent';
+import type { JobPhase } from '../generated/JobPhase';
 import type { Patch } from '../generated/Patch';
 import type { PlanStatus } from '../generated/PlanStatus';
 import { answer, approval, call, calls, diff, end, entry, said, written } from './make';
@@ -24,6 +25,10 @@ export function story(w: Words, now: () => number): Script {
         return answered(stage, command.args.question, command.args.text, now);
       case 'resolve':
         return resolved(stage, command, now);
+      case 'stop_job':
+        return endJob(stage, command.args.job, { kind: 'cancelled', by: 'user', ms: 272_000 });
+      case 'settle_job':
+        return endJob(stage, command.args.job, { kind: 'interrupted', ms: 9_000 });
       case 'remove_message':
         takeOut(stage, command.args.message);
         return undefined;
@@ -187,6 +192,11 @@ function finish(stage: Stage, reason: string, facts: Record<string, string>, now
     { kind: 'entry', entry: end(stage.files.turn ?? key(stage, 'end'), now(), reason, facts, 42_000) },
     { kind: 'activity', activity: { kind: 'idle' } },
   );
+}
+
+function endJob(stage: Stage, id: string, phase: JobPhase): void {
+  const job = stage.view.jobs.find((one) => one.id === id);
+  if (job) put(stage, { kind: 'job', job: { ...job, phase } });
 }
 
 async function stopped(stage: Stage, now: () => number): Promise<void> {

@@ -95,7 +95,23 @@ message: string, } } | { "name": "interrupt", "args": {
 /**
  * The session.
  */
-session: string, } } | { "name": "approve", "args": { 
+session: string, } } | { "name": "stop_job", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * The job.
+ */
+job: string, } } | { "name": "settle_job", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * The job.
+ */
+job: string, } } | { "name": "approve", "args": { 
 /**
  * The session.
  */

@@ -3,6 +3,7 @@ import type { Activity } from "./Activity";
 import type { AddedFolder } from "./AddedFolder";
 import type { Effort } from "./Effort";
 import type { Entry } from "./Entry";
+import type { JobView } from "./JobView";
 import type { Mode } from "./Mode";
 import type { ModelChoice } from "./ModelChoice";
 import type { Plan } from "./Plan";
@@ -31,6 +32,18 @@ text: string, } | { "kind": "output",
 call: string, 
 /**
  * The text to append (cleaned, bounded by the client to its last 200 lines).
+ */
+text: string, } | { "kind": "job", 
+/**
+ * The job.
+ */
+job: JobView, } | { "kind": "job_output", 
+/**
+ * The job.
+ */
+job: string, 
+/**
+ * The text to append.
  */
 text: string, } | { "kind": "removed", 
 /**

@@ -4,6 +4,7 @@ import type { AddedFolder } from "./AddedFolder";
 import type { Effort } from "./Effort";
 import type { Entry } from "./Entry";
 import type { Folder } from "./Folder";
+import type { JobView } from "./JobView";
 import type { Mode } from "./Mode";
 import type { ModelChoice } from "./ModelChoice";
 import type { Plan } from "./Plan";
@@ -62,6 +63,10 @@ entries: Array<Entry>,
  * The current plan.
  */
 plan: Plan | null, 
+/**
+ * Jobs: all that are open, and those that ended lately; in the order they were made.
+ */
+jobs: Array<JobView>, 
 /**
  * Messages that wait to be read.
  */

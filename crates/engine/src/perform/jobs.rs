@@ -1,0 +1,335 @@
+//! Jobs: getting a place and the folder, running, and answering a model that asks about one.
+//!
+//! A **tail** is the newest output of a running job, kept in memory for whoever asks; the record has all of it at the end.
+//! Invariants: a job is judged after it got its place and its folder, and runs by the clearance that this gave; what other
+//! work of the session did to the folder meanwhile isn't counted as the job's.
+
+use crate::blobs::blobs;
+use crate::decide::Op;
+use crate::folders::lock;
+use crate::input::{Finished, FinishedEnd, Input};
+use crate::ledger::effects;
+use crate::perform::calls::{self, For};
+use crate::perform::standing::standing;
+use crate::perform::{Done, Pieces, Ready, trees};
+use crate::shared::{Live, Shared, real_root};
+use domain::call::{Effect, ToolError};
+use domain::event::{Changed, Doubt, Fact, JobEnded};
+use domain::ids::{JobId, SessionId};
+use domain::state::{EndedJob, Job, JobPhase, State};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tools::call::{JobAction, OfJob};
+use tools::{Ctx, Output};
+
+/// Most bytes of the newest output that are kept of a running job.
+const TAIL_BYTES: usize = 8 * 1024;
+/// Most output of one job that is logged while it runs; the whole of it is kept with its end.
+const LOGGED_BYTES: usize = 1024 * 1024;
+/// How long a job that was told to stop is waited for.
+const STOPS_MS: u64 = 15_000;
+/// Events read at once.
+const PAGE: usize = 500;
+
+/// Waits for a place among the running jobs and for the folder, and judges the job as things are then.
+pub(crate) async fn begin(
+    shared: Arc<Shared>,
+    session: SessionId,
+    state: Arc<State>,
+    id: JobId,
+    cancel: CancellationToken,
+) -> Done {
+    let op = Op::BeginJob(id.clone());
+    let Some(job) = state.job(&id) else { return Done::with(op, None) };
+    let place = tokio::select! {
+        place = Arc::clone(&shared.job_slots).acquire_owned() => place.ok(),
+        () = cancel.cancelled() => None,
+    };
+    let Some(place) = place else { return Done::with(op, None) };
+    let root = real_root(&state);
+    let mut lease = shared.folders.hold_now(&root, &session);
+    if lease.is_none() && calls::changes(&shared, &session, &state, &job.call, For::Job).await {
+        lease = shared.folders.hold(&root, &session, &cancel).await;
+        if lease.is_none() {
+            return Done::with(op, None);
+        }
+    }
+    let asked = vec![job.call.clone()];
+    let (judged, mut cleared) = calls::look(&shared, &session, &state, asked, lease, For::Job, &cancel).await;
+    let Some(judged) = judged.into_iter().next().map(Box::new) else { return Done::with(op, None) };
+    if let Some((_, ready)) = cleared.first_mut() {
+        ready.place = Some(place);
+    }
+    Done { op, input: Some(Input::JobJudged { job: id, judged }), cleared, slot: None }
+}
+
+/// Runs a job that has begun, to its end.
+pub(crate) async fn run(
+    shared: Arc<Shared>,
+    session: SessionId,
+    state: Arc<State>,
+    id: JobId,
+    ready: Option<Ready>,
+    pieces: Pieces,
+    cancel: CancellationToken,
+) -> Done {
+    let op = Op::RunJob(id.clone());
+    let Some((job, run)) = state.job(&id).and_then(|job| Some((job, job.running()?))) else {
+        return Done::with(op, None);
+    };
+    let began = Instant::now();
+    let (output, ended, forwarding) = output(&shared, &session, &id, pieces);
+    let standing = standing(&shared, &session, &state, &job.call.id);
+    let finished = match (ready, standing.map(|standing| Ctx { cancel, output, ..standing.ctx })) {
+        (Some(ready), Ok(ctx)) => {
+            let beside = trees::Beside::Job { session: &session, job: &id, since: run.seq };
+            trees::held(&shared, run.tree, ready, ctx, beside).await
+        }
+        // Nothing of it ran: it begins only with the clearance that this process made.
+        (None, _) => calls::failed(calls::internal("the clearance of this job is gone")),
+        (_, Err(error)) => calls::failed(error),
+    };
+    // The last output is in the queue before the end is.
+    drop(ended.send(None));
+    drop(forwarding.await);
+    lock(&shared.tails).remove(&id);
+    let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Done::with(op, Some(Input::JobFinished { job: id, finished, ms }))
+}
+
+/// `None` says that no more output comes.
+type Line = mpsc::UnboundedSender<Option<String>>;
+
+/// Live output: shown at once, kept as the tail, and logged through a bounded queue in order.
+fn output(
+    shared: &Arc<Shared>,
+    session: &SessionId,
+    job: &JobId,
+    pieces: Pieces,
+) -> (Output, Line, tokio::task::JoinHandle<()>) {
+    let (line, mut texts) = mpsc::unbounded_channel::<Option<String>>();
+    let (shared, session, shown, end) = (Arc::clone(shared), session.clone(), job.clone(), line.clone());
+    let bytes = AtomicUsize::new(0);
+    let forward = Output::To(Arc::new(move |text: &str| {
+        let (session, job, text) = (session.clone(), shown.clone(), text.to_owned());
+        let at = bytes.fetch_add(text.len(), Ordering::Relaxed);
+        keep_tail(&shared, &job, &text);
+        shared.show(Live::JobOutput { session, job, at, text: text.clone() });
+        drop(line.send(Some(text)));
+    }));
+    let job = job.clone();
+    let forwarding = tokio::spawn(async move {
+        let mut logged = 0;
+        while let Some(Some(text)) = texts.recv().await {
+            logged += text.len();
+            if logged <= LOGGED_BYTES && !pieces.send(Input::JobOutput { job: job.clone(), text }).await {
+                break;
+            }
+        }
+    });
+    (forward, end, forwarding)
+}
+
+fn keep_tail(shared: &Shared, job: &JobId, text: &str) {
+    let mut tails = lock(&shared.tails);
+    let tail = tails.entry(job.clone()).or_default();
+    tail.push_str(text);
+    if tail.len() > TAIL_BYTES {
+        let from = tail.ceil_char_boundary(tail.len() - TAIL_BYTES);
+        tail.drain(..from);
+    }
+}
+
+/// Answers a model that asks about a job, as things are, or once they are as it waits for.
+pub(crate) async fn answer(
+    shared: &Arc<Shared>,
+    session: &SessionId,
+    asked: &OfJob,
+    pieces: &Pieces,
+    cancel: &CancellationToken,
+) -> Finished {
+    let state = shared.store.state(session);
+    let Some(id) = state.ok().and_then(|state| known(&state, &asked.job)) else {
+        return calls::failed(unknown(&asked.job));
+    };
+    let wait_ms = match asked.action {
+        JobAction::Status => 0,
+        JobAction::Wait => asked.wait_ms.min(shared.tool_limits.job_wait_ms),
+        JobAction::Cancel => {
+            pieces.send(Input::StopJob { job: id.clone() }).await;
+            STOPS_MS
+        }
+    };
+    tokio::select! {
+        () = at_rest(shared, session, &id) => {}
+        () = tokio::time::sleep(Duration::from_millis(wait_ms)) => {}
+        () = cancel.cancelled() => return stopped(),
+    }
+    let (shared, session, wanted) = (Arc::clone(shared), session.clone(), asked.job.clone());
+    let telling = tokio::task::spawn_blocking(move || tell(&shared, &session, &id));
+    telling.await.ok().flatten().unwrap_or_else(|| calls::failed(unknown(&wanted)))
+}
+
+fn known(state: &State, named: &str) -> Option<JobId> {
+    let open = state.jobs.iter().map(|job| &job.id);
+    open.chain(state.ended_jobs.iter().map(|job| &job.id)).find(|id| id.as_str() == named).cloned()
+}
+
+fn unknown(named: &str) -> ToolError {
+    ToolError {
+        code: "job/unknown".into(),
+        message: format!("there is no job called {}, or it ended long ago", tools::path::shown(named)),
+        suggestion: Some("Give the id that run_command returned.".into()),
+    }
+}
+
+/// Returns once nothing of the job goes on.
+async fn at_rest(shared: &Shared, session: &SessionId, id: &JobId) {
+    // Listening begins before looking, so that nothing is missed in between.
+    let mut news = shared.store.subscribe();
+    loop {
+        let goes_on = |state: Arc<State>| state.job(id).is_some_and(|job| !lost(job));
+        if !shared.store.state(session).is_ok_and(goes_on) {
+            return;
+        }
+        news.next().await;
+    }
+}
+
+fn lost(job: &Job) -> bool {
+    matches!(job.phase, JobPhase::Reconciling(_))
+}
+
+/// Where it stands, in words. Blocks.
+fn tell(shared: &Shared, session: &SessionId, id: &JobId) -> Option<Finished> {
+    let state = shared.store.state(session).ok()?;
+    if let Some(ended) = state.ended_jobs.iter().find(|job| job.id == *id) {
+        return Some(told_end(ended, end_of(shared, session, ended)?));
+    }
+    let job = state.job(id)?;
+    let (phase, words) = match &job.phase {
+        JobPhase::Pending => ("pending", "waits to begin; nothing of it ran yet."),
+        JobPhase::Running(_) if job.cancel.is_some() => ("running", "was told to stop and hasn't ended yet."),
+        JobPhase::Running(_) => ("running", "still runs."),
+        JobPhase::Reconciling(_) => {
+            ("reconciling", "was lost sight of: whether it still runs isn't known. Ask the person.")
+        }
+    };
+    let tail = lock(&shared.tails).get(id).cloned().unwrap_or_default();
+    let output = match tail.trim_end() {
+        "" => String::new(),
+        tail => format!("\nIts newest output:\n{tail}"),
+    };
+    Some(good(id, phase, format!("Job {id} {words}{output}")))
+}
+
+/// What stands in the record of its end.
+fn end_of(shared: &Shared, session: &SessionId, ended: &EndedJob) -> Option<JobEnded> {
+    let page = shared.store.events(session, ended.seq, 1).ok()?;
+    match page.into_iter().next()?.decode().ok()?.fact? {
+        Fact::JobEnded(e) if e.job == ended.id => Some(e),
+        _ => None,
+    }
+}
+
+fn told_end(ended: &EndedJob, e: JobEnded) -> Finished {
+    let name = ended.end.name();
+    good(&ended.id, name, format!("Job {} ended: {name}.\n{}", ended.id, e.text))
+}
+
+fn good(id: &JobId, phase: &str, text: String) -> Finished {
+    let end = FinishedEnd::Ok(json!({ "job": id.as_str(), "phase": phase }));
+    Finished { end, text, ..calls::nothing() }
+}
+
+fn stopped() -> Finished {
+    Finished { end: FinishedEnd::Stopped, text: "Not waited for any longer.".to_owned(), ..calls::nothing() }
+}
+
+/// The end of a job that broke off inside Daybook: it may have done anything.
+pub(crate) fn broken(text: String) -> Finished {
+    let end = FinishedEnd::Unknown([("reason".to_owned(), "internal".to_owned())].into());
+    Finished { end, text, ..calls::nothing() }
+}
+
+/// What is recorded instead of an end that can't be.
+pub(crate) fn unrecorded(finished: Finished, message: String) -> Finished {
+    let told = calls::failed(ToolError { code: "result/too_large".into(), message, suggestion: None });
+    let changed = match finished.changed.is_empty() {
+        true => Changed::default(),
+        false => Changed::default().doubted(Doubt::Untold),
+    };
+    Finished { changed, secrets: finished.secrets, ..told }
+}
+
+/// What a job changed, from what is different since it began: without what other work of the session is on record with.
+/// Where it changed something after that, it is from what the other left.
+pub(crate) fn own(
+    shared: &Shared,
+    session: &SessionId,
+    job: &JobId,
+    since: u64,
+    mut differs: Vec<Effect>,
+) -> Vec<Effect> {
+    let Some(others) = others(shared, session, job, since) else { return differs };
+    for other in others {
+        match differs.iter().position(|one| one.path == other.path) {
+            Some(at) if differs[at].after == other.after => drop(differs.remove(at)),
+            Some(at) => differs[at].before = other.after,
+            // It stands there as it did before, though something else was put there: that was taken away again.
+            None => differs.push(Effect {
+                path: other.path,
+                before: other.after,
+                after: other.before,
+                lines: None,
+                kept_in: None,
+            }),
+        }
+    }
+    differs.retain(|effect| effect.before != effect.after);
+    differs
+}
+
+/// The net change of everything else that the session has on record since then.
+fn others(shared: &Shared, session: &SessionId, job: &JobId, since: u64) -> Option<Vec<Effect>> {
+    let (mut all, mut next) = (Vec::new(), since);
+    loop {
+        let page = shared.store.events(session, next, PAGE).ok()?;
+        let Some(last) = page.last() else { break };
+        next = last.seq + 1;
+        let kinds = ["tool/result", "tool/cancelled", "tool/outcome_unknown", "job/ended"];
+        for event in page.into_iter().filter(|event| kinds.contains(&event.kind.as_str())) {
+            let changed = match event.decode().ok()?.fact? {
+                Fact::ToolResult(e) => e.changed,
+                Fact::ToolCancelled(e) => e.changed,
+                Fact::ToolOutcomeUnknown(e) => e.changed,
+                Fact::JobEnded(e) if e.job != *job => e.changed,
+                _ => continue,
+            };
+            all.extend(effects(&changed, &shared.store).ok()?.0);
+        }
+    }
+    Some(tools::revision::compose(&all))
+}
+
+/// What is different since the jobs of a dead process began, for those whose trees can tell. Blocks.
+pub(crate) fn look(
+    shared: &Shared,
+    session: &SessionId,
+    state: &State,
+    place: &tools::Place,
+) -> Vec<(domain::ids::CallId, crate::decide::Look)> {
+    let found = state.jobs.iter().filter_map(|job| {
+        let run = job.running().filter(|run| !run.uncaged && run.epoch != shared.store.epoch())?;
+        let differs = trees::since(shared, place, run.tree.as_ref()?, &CancellationToken::new())?;
+        let own = own(shared, session, &job.id, run.seq, differs.effects);
+        let changed = calls::bounded_changes(own, &blobs(shared));
+        Some((job.call.id.clone(), crate::decide::Look::Differs(changed)))
+    });
+    found.collect()
+}

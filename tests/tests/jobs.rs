@@ -1,0 +1,338 @@
+//! Jobs: commands in the background, beside turns, over stops, closings and kills.
+
+use crate::play::{Play, run, script, text, write};
+use domain::call::Mode;
+use domain::event::{CancelBy, Changed, Doubt, Fact, JobCancelBy, JobEnd, JobEnded, RestoreOf, RestoreScope};
+use domain::ids::JobId;
+use domain::state::{Job, JobPhase, State};
+use engine::{Command, CommandFailure};
+use std::sync::Arc;
+use tests::{Answers, DieAt, Rig};
+use tools::rules::About;
+
+fn alone<T>(run: impl Future<Output = T>) -> T {
+    // Real time: a command that hangs would let a paused clock run ahead of it.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(run)
+}
+
+/// The same, left as a kill leaves it: nothing is waited for.
+fn left<T>(run: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let done = runtime.block_on(run);
+    runtime.shutdown_background();
+    done
+}
+
+fn job(command: &str) -> String {
+    let arguments = serde_json::json!({ "background": true, "command": command });
+    format!(r#"{{"call":{{"name":"run_command","arguments":{arguments}}}}}"#)
+}
+
+fn notifying(command: &str) -> String {
+    job(command).replace(r#""background":true"#, r#""background":true,"notify":true"#)
+}
+
+fn of_job(id: &JobId, action: &str) -> String {
+    let arguments = serde_json::json!({ "id": id.as_str(), "action": action });
+    format!(r#"{{"call":{{"name":"job","arguments":{arguments}}}}}"#)
+}
+
+fn auto(answers: &[&str]) -> Rig {
+    let mut rig = Rig::new(&script(answers));
+    rig.mode = Mode::Auto;
+    rig
+}
+
+fn running(state: &State) -> bool {
+    state.jobs.iter().any(|job| job.running().is_some())
+}
+
+/// All is done, jobs too.
+fn done(state: &State) -> bool {
+    state.turn.is_none() && state.jobs.is_empty() && !state.inbox.iter().any(|waiting| waiting.wakeup)
+}
+
+fn ends(play: &Play) -> Vec<JobEnded> {
+    let ended = play.facts().into_iter().filter_map(|fact| match fact {
+        Fact::JobEnded(e) => Some(e),
+        _ => None,
+    });
+    ended.collect()
+}
+
+fn paths(changed: &Changed) -> Vec<&str> {
+    changed.effects.iter().map(|effect| effect.path.as_str()).collect()
+}
+
+async fn refused(play: &Play, command: Command) -> &'static str {
+    match play.process.engine.command(&play.session, command).await {
+        Err(CommandFailure::Refused(error)) => error.code,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A session at rest whose job doesn't end by itself, once the shell runs it.
+async fn hanging() -> Play {
+    let play = Play::on(auto(&[&job("hang"), &text("It runs.")])).await;
+    play.say("Begin.").await;
+    play.until(|state| running(state) && state.turn.is_none()).await;
+    while play.rig.world.commands().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    play
+}
+
+#[test]
+fn r_job_01_a_job_is_made_at_once_and_other_work_goes_on() {
+    let play = alone(async {
+        let play = hanging().await;
+        assert_eq!(play.count("tool/result"), 1);
+        let told = play.heard().join("\n");
+        assert!(told.contains("was created and goes on in the background"), "{told}");
+        play.tell(Command::StopJob(play.state().jobs[0].id.clone())).await;
+        play.until(done).await;
+        play
+    });
+    play.clean();
+    let ended = ends(&play);
+    assert_eq!(ended[0].end, JobEnd::Cancelled { by: JobCancelBy::User });
+}
+
+#[test]
+fn r_job_03_the_model_sees_awaits_and_stops_its_job() {
+    let id = left(async { hanging().await.state().jobs[0].id.clone() });
+    let answers: [&str; 6] = [
+        &job("hang"),
+        &of_job(&id, "status"),
+        &of_job(&id, "cancel"),
+        &of_job(&id, "wait"),
+        &of_job(&JobId::from_bits(9), "wait"),
+        &text("Done."),
+    ];
+    alone(async {
+        let play = Play::on(auto(&answers)).await;
+        play.say("Begin.").await;
+        play.until(done).await;
+        let heard = play.heard();
+        let said = |words: &str| heard.iter().any(|text| text.contains(words));
+        assert!(said(&format!("Job {id} ended: cancelled.")), "{heard:#?}");
+        assert!(said("job/unknown"), "{heard:#?}");
+        assert_eq!(ends(&play)[0].end, JobEnd::Cancelled { by: JobCancelBy::Model });
+        play.clean();
+    });
+}
+
+#[test]
+fn r_job_05_the_end_of_a_job_is_read_next_and_wakes_only_who_asked() {
+    alone(async {
+        for (call, wakes) in [(job("note done"), false), (notifying("note done"), true)] {
+            let play = Play::on(auto(&[&call, &text("It runs."), &text("I see."), &text("So.")])).await;
+            play.say("Begin.").await;
+            play.until(done).await;
+            // Where it ended before the turn did, the turn read of it.
+            let read = play.heard().iter().any(|text| text.contains("has ended: completed, exit code 0"));
+            assert!(read || !wakes, "{:#?}", play.heard());
+            play.through("And?").await;
+            let heard: Vec<String> = play.requests().iter().flat_map(crate::play::texts).collect();
+            assert!(
+                heard.iter().any(|text| text.contains("has ended: completed, exit code 0")),
+                "{heard:#?}"
+            );
+            assert!(
+                !heard.iter().any(|text| text.contains("<note>") && text.contains("done\n")),
+                "its own words stay out"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_job_outlives_its_turn_and_a_stop_and_nothing_is_taken_back_meanwhile() {
+    alone(async {
+        let play = hanging().await;
+        assert!(play.process.engine.is_busy(), "it counts as work");
+        let scope = RestoreScope { of: RestoreOf::Session, paths: Vec::new() };
+        let undo = play.process.engine.restore(&play.session, scope, Vec::new()).await;
+        assert!(matches!(undo, Err(CommandFailure::Refused(error)) if error.code == "restore/busy"));
+        play.tell(Command::Stop(CancelBy::User)).await;
+        assert!(running(&play.state()), "a stop is of turns");
+        let id = play.state().jobs[0].id.clone();
+        assert_eq!(refused(&play, Command::SettleJob(id.clone())).await, "job/known");
+        play.tell(Command::StopJob(id.clone())).await;
+        play.until(done).await;
+        assert_eq!(refused(&play, Command::StopJob(id)).await, "job/ended");
+        assert!(!play.process.engine.is_busy());
+        play.clean();
+    });
+}
+
+#[test]
+fn closing_in_order_interrupts_a_job_and_says_so() {
+    alone(async {
+        let play = hanging().await;
+        play.process.engine.close().await;
+        assert_eq!(ends(&play)[0].end, JobEnd::Interrupted);
+        assert!(play.state().inbox[0].text.contains("interrupted"), "whoever made it reads of it");
+        play.clean();
+    });
+}
+
+#[test]
+fn r_drl_02_a_killed_job_is_interrupted_and_told_of_and_never_run_again() {
+    let (rig, session) = left(async {
+        let play = hanging().await;
+        (play.rig, play.session)
+    });
+    // Somebody works in the folder while nobody looks.
+    std::fs::write(rig.folder().join("notes.txt"), "by a person\n").expect("written");
+    alone(async {
+        let process = Arc::new(rig.start(DieAt::never()));
+        let play = Play { rig, process, session };
+        play.until(done).await;
+        let ended = &ends(&play)[0];
+        assert_eq!((ended.end.clone(), ended.changed.doubt), (JobEnd::Interrupted, Some(Doubt::Mixed)));
+        assert_eq!(paths(&ended.changed), ["notes.txt"]);
+        assert_eq!(play.rig.world.commands(), ["hang"], "never run again");
+        play.through("What became of it?").await;
+        assert!(play.heard().iter().any(|text| text.contains("interrupted, since Daybook was closed")));
+        play.clean();
+    });
+}
+
+#[test]
+fn r_job_04_a_job_that_nothing_held_is_lost_sight_of_until_somebody_looked() {
+    let (mut rig, answers) = (auto(&[&job("hang"), &text("It runs.")]), Answers::default());
+    rig.cage = tools::Cage::None;
+    let (rig, session) = left(async {
+        let play = Play::on(rig).await;
+        play.say("Begin.").await;
+        let begun = play.until(|state| running(state) && state.turn.is_none());
+        tokio::select! {
+            _ = begun => {}
+            _ = play.rest(&answers) => panic!("the job goes on"),
+        }
+        (play.rig, play.session)
+    });
+    alone(async {
+        let process = Arc::new(rig.start(DieAt::never()));
+        let play = Play { rig, process, session };
+        play.until(|state| state.jobs.iter().any(|job| matches!(job.phase, JobPhase::Reconciling(_)))).await;
+        play.tell(Command::SettleJob(play.state().jobs[0].id.clone())).await;
+        play.until(done).await;
+        assert_eq!(ends(&play)[0].end, JobEnd::Interrupted);
+        play.clean();
+    });
+}
+
+/// One job that runs and others that wait for its place.
+async fn queued(mut rig: Rig) -> Play {
+    rig.limits.running_jobs = 1;
+    let play = Play::on(rig).await;
+    play.say("Begin.").await;
+    play.until(|state| running(state) && state.turn.is_none()).await;
+    play
+}
+
+fn pending(state: &State) -> Vec<&Job> {
+    state.jobs.iter().filter(|job| job.phase == JobPhase::Pending).collect()
+}
+
+#[test]
+fn r_job_07_jobs_wait_for_a_place_and_too_many_are_refused() {
+    let mut rig = auto(&[&format!("{},{},{}", job("hang"), job("note 1"), job("note 2")), &text("Begun.")]);
+    rig.limits.waiting_jobs = 1;
+    alone(async {
+        let play = queued(rig).await;
+        // While the first hadn't begun it waited, too.
+        let open = play.state().jobs.len();
+        assert!(open < 3, "{open}");
+        assert!(play.heard().iter().any(|text| text.contains("job/too_many")), "{:#?}", play.heard());
+        for job in play.state().jobs {
+            play.tell(Command::StopJob(job.id)).await;
+        }
+        play.until(done).await;
+        assert_eq!(play.count("job/ended"), open);
+        play.clean();
+    });
+}
+
+#[test]
+fn what_was_forbidden_while_a_job_waited_never_begins() {
+    let rig = auto(&[&format!("{},{}", job("hang"), job("note 1")), &text("Begun.")]);
+    alone(async {
+        let play = queued(rig).await;
+        assert_eq!(pending(&play.state()).len(), 1);
+        play.rig.rules.set(About::Run, true);
+        let first = play.state().jobs[0].id.clone();
+        play.tell(Command::StopJob(first)).await;
+        play.until(done).await;
+        let ended = ends(&play);
+        let refused =
+            |end: &JobEnd| matches!(end, JobEnd::Failed { error } if error.code == "job/not_allowed");
+        assert!(ended.iter().any(|ended| refused(&ended.end)), "{ended:#?}");
+        assert_eq!(play.rig.world.commands(), ["hang"]);
+        play.clean();
+    });
+}
+
+#[test]
+fn a_job_that_waits_begins_in_the_next_process() {
+    let rig = auto(&[&format!("{},{}", job("hang"), job("note 1")), &text("Begun.")]);
+    let (rig, session) = alone(async {
+        let play = queued(rig).await;
+        play.process.engine.close().await;
+        assert_eq!(pending(&play.state()).len(), 1, "it hasn't begun");
+        (play.rig, play.session)
+    });
+    alone(async {
+        let process = Arc::new(rig.start(DieAt::never()));
+        let play = Play { rig, process, session };
+        play.until(done).await;
+        assert_eq!(play.rig.world.commands(), ["hang", "note 1"]);
+        play.clean();
+    });
+}
+
+#[test]
+fn what_a_job_changed_belongs_to_its_turn_and_goes_back_with_it() {
+    alone(async {
+        let play = Play::on(auto(&[&job("make made.txt"), &text("It runs."), &text("Next.")])).await;
+        play.say("Begin.").await;
+        play.until(done).await;
+        assert_eq!(paths(&ends(&play)[0].changed), ["made.txt"]);
+        play.through("Another turn.").await;
+        let ledger = engine::ledger::Ledger::read(play.process.engine.store(), &play.session).expect("read");
+        let (first, second) = (ledger.turns[0].turn.clone(), ledger.turns[1].turn.clone());
+        let of = |of| RestoreScope { of, paths: Vec::new() };
+        assert!(ledger.net(&of(RestoreOf::Since { turn: second })).is_empty(), "it is of the turn before");
+        let scope = of(RestoreOf::Turn { turn: first });
+        play.process.engine.restore(&play.session, scope, Vec::new()).await.expect("it is taken");
+        play.until(|state| state.restoring.is_none()).await;
+        assert!(!play.rig.folder().join("made.txt").exists());
+        play.clean();
+    });
+}
+
+#[test]
+fn what_other_work_did_meanwhile_is_not_the_jobs() {
+    alone(async {
+        let answers = [&job("hang"), &write("other.txt", "mine\n"), &run("make third.txt"), &text("Done.")];
+        let play = Play::on(auto(&answers.map(String::as_str))).await;
+        play.say("Begin.").await;
+        play.until(|state| running(state) && state.turn.is_none()).await;
+        play.tell(Command::StopJob(play.state().jobs[0].id.clone())).await;
+        play.until(done).await;
+        assert_eq!(paths(&ends(&play)[0].changed), Vec::<&str>::new());
+        let ledger = engine::ledger::Ledger::read(play.process.engine.store(), &play.session).expect("read");
+        let all = ledger.net(&RestoreScope { of: RestoreOf::Session, paths: Vec::new() });
+        let paths: Vec<&str> = all.iter().map(|effect| effect.path.as_str()).collect();
+        assert_eq!(paths, ["other.txt", "third.txt"]);
+        assert_eq!(
+            ledger.doubt(&RestoreOf::Session),
+            Some(Doubt::Mixed),
+            "a command beside it may not be alone"
+        );
+        play.clean();
+    });
+}
