@@ -10,6 +10,7 @@ pub use fit::{Found, Refused, Walls, look};
 
 use crate::path::{RelPath, rest_below, shown};
 use crate::place::{Place, Reached};
+use crate::revision::secret_name;
 use crate::tool::{Ctx, failed};
 use cap_fs_ext::MetadataExt as _;
 use domain::call::ToolError;
@@ -141,6 +142,16 @@ impl Ctx {
             format!("{} lies in {}, which was added to look at only", shown(text), shown(&added.path)),
             "Write into the session's own folder instead. To change things there, the person can begin a session in that folder.",
         ))
+    }
+
+    /// All folders that can be looked at now: the session's own, and the added ones.
+    pub(crate) fn places(&self) -> impl Iterator<Item = &Place> {
+        std::iter::once(&*self.place).chain(self.added.iter().filter_map(AddedPlace::place))
+    }
+
+    /// The name of a secret file that the file at a spot is, too, in whichever of these folders that name lies.
+    pub(crate) fn secret_name(&self, spot: &Spot) -> Option<String> {
+        secret_name(&spot.place, spot.reached.real.as_str(), self.places(), &self.cancel)
     }
 
     /// The paths of the added folders that can be looked at now.

@@ -4,14 +4,14 @@
 //! handle ([`crate::place`]) is the other, so a path that passes here still can't leave through a link. Invariant: what
 //! two systems would read differently (drives, streams, device names, backslashes, encoded dots) is refused, not guessed.
 
-mod find_secrets;
 mod protected;
 mod secret;
+mod special;
 
-pub(crate) use find_secrets::{Special, find_secrets, find_special};
 pub use protected::is_protected;
 pub(crate) use protected::protected_from_commands;
 pub use secret::is_secret;
+pub(crate) use special::{Special, find_secrets, find_special};
 
 use crate::tool::failed;
 use domain::call::ToolError;

@@ -121,7 +121,8 @@ pub(crate) fn walk(
     Ok(left_out)
 }
 
-fn open_below(place: &Place, folder: &RelPath) -> io::Result<Dir> {
+/// A folder of a walk, not through a link at its end.
+pub(crate) fn open_below(place: &Place, folder: &RelPath) -> io::Result<Dir> {
     match folder.is_root() {
         true => place.open_dir(folder),
         false => open_dir_in(&place.parent_of(folder)?, folder.name()),

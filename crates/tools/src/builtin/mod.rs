@@ -26,6 +26,7 @@ mod write_file;
 
 mod change;
 mod near;
+mod sight;
 mod splice;
 mod trash;
 

@@ -11,7 +11,6 @@ use crate::limits::Limits;
 use crate::path::shown;
 use crate::place::Reached;
 use crate::record;
-use crate::revision::secret_name;
 use crate::save::Current;
 use crate::text::{Binary, LineEnds, Text};
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
@@ -60,7 +59,7 @@ impl Tool for ReadFile {
             return Ok(record::reads(&path));
         }
         let spot = ctx.spot(&path)?;
-        let secret = secret_name(&spot.place, spot.reached.real.as_str());
+        let secret = ctx.secret_name(&spot);
         let mut surveyed = reads(&spot, spot.said(), secret);
         // Without them all of the file is read.
         for (name, lines) in [("from_line", offset), ("lines", limit)] {

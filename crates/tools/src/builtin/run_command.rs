@@ -5,19 +5,17 @@
 //! cage confirmed it.
 
 use super::depends::{UNHELD, depends};
+use super::sight::{free, hidden, in_the_open, kept, special};
 use super::{blocking, object};
 use crate::call::{Checked, Interaction, Surveyed};
 use crate::clear::Cleared;
-use crate::command::{Harmless, Summary, harmless, named_folders, read, summary};
+use crate::command::{Summary, harmless, named_folders, read, summary};
 use crate::launch::{Ended, Exit, Hold, Order, Reach, Running};
 use crate::limits::{COMMAND_TEXT_BYTES, Limits};
 use crate::network::Outcome;
 use crate::network::{Hosts, NotASite, Site};
-use crate::path::{RelPath, Special, find_secrets, find_special, is_secret, protected_from_commands};
-use crate::place::Place;
+use crate::path::is_secret;
 use crate::policy::{Cage, LEAVES, OPEN, SECRETS, TELLS, WRITING, only_looks};
-use crate::revision::elsewhere;
-use crate::rules::hidden_from;
 use crate::shell::dialect;
 use crate::shell::env::scrubbed;
 use crate::shell::history::History;
@@ -142,9 +140,7 @@ impl Tool for RunCommand {
         }
         if !looks && cage == Cage::Partial && secrets.is_empty() {
             // It can't hide them, so whatever runs could read them.
-            let open = find_secrets(ctx.place.dir())
-                .map_or_else(|| Some(".".to_owned()), |all| all.into_iter().next());
-            words.extend(open.map(|path| (OPEN.to_owned(), path)));
+            words.extend(in_the_open(&added, ctx).map(|path| (OPEN.to_owned(), path)));
         }
         let depends = depends(&args.command, ctx);
         if !depends.unheld.is_empty() {
@@ -197,14 +193,14 @@ impl Tool for RunCommand {
                 false => Vec::new(),
             };
             let places = look.into_iter().map(|(path, _)| path).collect();
-            let mut order = order(&args?.command, hold, reach?, seen_by, places, &ctx);
+            let mut order = order(&args?.command, hold, reach?, places, &ctx);
             let (mut secrets, mut obeyed) = (Vec::new(), Vec::new());
             for (root, special) in special {
                 secrets.extend(special.secrets.into_iter().map(|path| root.join(path)));
                 obeyed.extend(special.obeyed.into_iter().map(|path| root.join(path)));
             }
             if seen_by == SeenBy::Nobody {
-                order.keep.extend(obeyed);
+                order.keep = kept(&ctx.place).chain(obeyed).collect();
                 order.keep.sort();
                 order.keep.dedup();
             }
@@ -228,44 +224,6 @@ fn secrets_named(seen: &Summary) -> Vec<String> {
     let named =
         |path: &&String| is_secret(path) || path.rsplit_once(':').is_some_and(|(_, inner)| is_secret(inner));
     seen.files.iter().filter(named).cloned().collect()
-}
-
-/// May a command that only looks run unasked here? Secret files are hidden from it, so the cage must be able to hide; what a
-/// repository remembers of them can't be hidden, so where there are any, git is asked about.
-fn free(harmless: Harmless, cage: Cage, added: &[String], ctx: &Ctx) -> bool {
-    let Ok(added) = ctx.added_here(added) else { return false };
-    let dirs = std::iter::once(&ctx.place).chain(added.iter().map(|(_, place)| place));
-    // One that can't be looked through makes the whole unknown.
-    let secrets: Option<Vec<Vec<String>>> = dirs.map(|place| find_secrets(place.dir())).collect();
-    match (cage, secrets.map(|lists| lists.concat())) {
-        (Cage::None, _) | (_, None) => false,
-        (Cage::Full, Some(secrets)) => secrets.is_empty() || !harmless.obeys_repository,
-        (Cage::Partial, Some(secrets)) => secrets.is_empty(),
-    }
-}
-
-/// What is special in each folder now: secret files are hidden from a command that nobody looked at, and what programs obey is
-/// held from it.
-fn special(added: &[(PathBuf, Arc<Place>)], ctx: &Ctx) -> Result<Vec<(PathBuf, Special)>, ToolError> {
-    let places = std::iter::once(&ctx.place).chain(added.iter().map(|(_, place)| place));
-    places
-        .map(|place| {
-            let unseen = || {
-                let message = "the folder couldn't be looked through for secret files";
-                let suggestion = "Ask the person to run it, or work in a smaller folder.";
-                failed("command/not_started", message, suggestion)
-            };
-            let mut found = find_special(place.dir()).ok_or_else(unseen)?;
-            // By another of its names a secret is no less one.
-            for (_, elsewhere) in elsewhere(place, &found.secrets, &[]) {
-                if elsewhere.more {
-                    return Err(unseen());
-                }
-                found.secrets.extend(elsewhere.names);
-            }
-            Ok((place.path().to_owned(), found))
-        })
-        .collect()
 }
 
 /// A command that failed where files were out of its sight is told so: it may have wanted one of them.
@@ -352,7 +310,7 @@ fn words_of(seen: &Summary) -> BTreeMap<String, String> {
     lists.chain(flags).collect()
 }
 
-fn order(command: &str, hold: Hold, reach: Reach, seen_by: SeenBy, look: Vec<PathBuf>, ctx: &Ctx) -> Order {
+fn order(command: &str, hold: Hold, reach: Reach, look: Vec<PathBuf>, ctx: &Ctx) -> Order {
     let (program, args) = shell(command);
     Order {
         program,
@@ -365,33 +323,10 @@ fn order(command: &str, hold: Hold, reach: Reach, seen_by: SeenBy, look: Vec<Pat
         folder: ctx.place.path().to_owned(),
         look,
         hide: hidden(command, ctx),
-        keep: match seen_by {
-            SeenBy::Person => Vec::new(),
-            SeenBy::Nobody => kept(&ctx.place).collect(),
-        },
+        keep: Vec::new(),
         reach,
         hold,
     }
-}
-
-/// What a command must not see: what is ours, and what a rule of the person is about, where the cage can hide it.
-fn hidden(command: &str, ctx: &Ctx) -> Vec<PathBuf> {
-    let mut hide = ctx.place.hide().to_vec();
-    if ctx.launcher.cage() == Cage::Full {
-        let kept = hidden_from(command, ctx.place.kept_out().iter());
-        // What the repository remembers of them is out of sight, too; a command that names git is asked about instead.
-        let repository = (!kept.is_empty()).then_some(".git");
-        let paths = kept.into_iter().map(RelPath::as_str).chain(repository);
-        hide.extend(paths.map(|path| ctx.place.path().join(path)));
-    }
-    hide
-}
-
-/// What a command that nobody looked at must not change. A `.git` that is a file says where the repository is, and with it
-/// whose hooks run.
-fn kept(place: &crate::place::Place) -> impl Iterator<Item = PathBuf> {
-    let pointer = place.dir().symlink_metadata(".git").is_ok_and(|meta| meta.is_file()).then_some(".git");
-    protected_from_commands().chain(pointer).map(|path| place.path().join(path))
 }
 
 /// The shell and its arguments.

@@ -10,7 +10,7 @@ use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::path::{RelPath, is_secret, shown};
 use crate::place::{Reached, is_placeholder, open_in};
-use crate::revision::secret_name;
+use crate::revision::SecretFiles;
 use crate::text::Text;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
 use crate::walk::{Entry, Kind, Next, kept_out_note, walk};
@@ -72,7 +72,7 @@ impl Tool for SearchFiles {
         let args: Args = call.typed()?;
         let spot = ctx.spot(args.path.as_deref().unwrap_or("."))?;
         Search::new(&args, ctx)?;
-        let secret = secret_name(&spot.place, spot.reached.real.as_str());
+        let secret = ctx.secret_name(&spot);
         Ok(reads(&spot, call.arguments().to_owned(), secret))
     }
 
@@ -195,13 +195,18 @@ fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
     let meta = place.metadata(start).map_err(|error| near::not_found(place, "search", path, &error))?;
     let mut search = Search::new(args, ctx)?;
     let (mut cut, mut kept_out) = (false, Vec::new());
+    // Looked for once, and only where a file with several names is met.
+    let mut secrets: Option<SecretFiles> = None;
     if meta.is_dir() {
         let each = |entry: &Entry, dir: &Dir| {
             if entry.kind == Kind::File && search.wants(&entry.path) {
                 let said = place.say(&entry.path);
-                let several = dir.symlink_metadata(entry.path.name()).is_ok_and(|meta| meta.nlink() > 1);
-                let secret =
-                    is_secret(&said) || (several && secret_name(place, entry.path.as_str()).is_some());
+                let several = dir.symlink_metadata(entry.path.name()).ok().filter(|meta| meta.nlink() > 1);
+                let mut by_another_name = |meta| {
+                    let secrets = secrets.get_or_insert_with(|| SecretFiles::of(ctx.places(), &ctx.cancel));
+                    secrets.name(&meta).is_some()
+                };
+                let secret = is_secret(&said) || several.is_some_and(&mut by_another_name);
                 match secret {
                     true => search.secret.push(shown(&said)),
                     false => search.file(&entry.path, &said, dir, &[]),

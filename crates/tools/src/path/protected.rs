@@ -138,8 +138,9 @@ pub(crate) fn is_protected_folder(name: &str) -> bool {
     is_short(&name) || FOLDERS.contains(&name.as_str())
 }
 
-/// What a repository runs and obeys, below its `.git`; the rest of it stays writable, or nothing could be committed.
-pub(crate) const OBEYED_IN_REPOSITORY: [&str; 2] = ["hooks", "config"];
+/// What a repository runs and obeys, below its `.git` and below the folder of each submodule and worktree in it; the rest
+/// stays writable, or nothing could be committed. `commondir` says whose hooks and settings count.
+pub(crate) const OBEYED_IN_REPOSITORY: [&str; 4] = ["hooks", "config", "config.worktree", "commondir"];
 
 /// The short names Windows makes for names that begin with a dot.
 fn is_short(part: &str) -> bool {
@@ -155,12 +156,13 @@ fn is_short(part: &str) -> bool {
 /// Protected paths that a command nobody looked at must not change, by their usual names. A repository itself stays
 /// writable, or nothing could be committed; what it runs and obeys doesn't. The cage holds what exists when the command
 /// starts; a command can still make one of these names new, which only asking first prevents.
-pub(crate) fn protected_from_commands() -> impl Iterator<Item = &'static str> {
+pub(crate) fn protected_from_commands() -> impl Iterator<Item = String> {
     let folders = FOLDERS.into_iter().filter(|name| *name != ".git");
     let files = FILES.into_iter().filter(|name| *name != "head");
     let files = files.chain(["AGENTS.md", "CLAUDE.md", "GEMINI.md", "SKILL.md"]);
-    let repository = [".git/hooks", ".git/config", ".yarn/releases", ".yarn/plugins"];
-    repository.into_iter().chain(folders).chain(files)
+    let repository = OBEYED_IN_REPOSITORY.into_iter().map(|part| format!(".git/{part}"));
+    let others = [".yarn/releases", ".yarn/plugins"].into_iter().chain(folders).chain(files);
+    repository.chain(others.map(str::to_owned))
 }
 
 /// A name as the most forgiving file system would compare it.

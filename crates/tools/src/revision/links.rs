@@ -9,11 +9,13 @@ use super::bounds::Bounds;
 use super::handle::{is_absent, open_folder, walk_to};
 use super::name::{MAX_DEPTH, ROOT, depth, join, last, parent, to_os};
 use super::plan::{Step, names};
+use crate::path::{RelPath, find_secrets};
 use crate::place::Place;
 use cap_fs_ext::MetadataExt as _;
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, Metadata};
 use domain::call::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use tokio_util::sync::CancellationToken;
 
 /// Paths among the steps that get a file of their own.
 pub(super) fn apart(place: &Place, steps: &[Step]) -> BTreeSet<String> {
@@ -72,11 +74,89 @@ pub(crate) fn other_names(place: &Place, path: &str) -> OtherNames {
     OtherNames { inside: names, unseen }
 }
 
-/// The name of a secret file that this file is known by, too, where there is one: as calls say it.
-pub(crate) fn secret_name(place: &Place, path: &str) -> Option<String> {
-    let mut names = other_names(place, path).inside.into_iter();
-    let secret = names.find(|name| crate::path::is_secret(name))?;
-    crate::path::RelPath::parse(&secret).ok().map(|secret| place.say(&secret))
+/// Secret files that have several names, in whatever folder a call could look into. Under each of its names such a file is a
+/// secret, also where that name lies in another folder.
+pub(crate) struct SecretFiles {
+    /// The name that says so, as calls say it.
+    names: BTreeMap<File, String>,
+    /// Were all the folders looked through?
+    whole: bool,
+}
+
+impl SecretFiles {
+    /// None yet.
+    pub(crate) fn none() -> Self {
+        Self { names: BTreeMap::new(), whole: true }
+    }
+
+    /// Those of all these folders, in ignored ones too.
+    pub(crate) fn of<'p>(places: impl IntoIterator<Item = &'p Place>, cancel: &CancellationToken) -> Self {
+        let mut files = Self::none();
+        places.into_iter().for_each(|place| files.look(place, cancel));
+        files
+    }
+
+    /// Looks through one more folder.
+    pub(crate) fn look(&mut self, place: &Place, cancel: &CancellationToken) {
+        let (secrets, whole) = find_secrets(place.dir(), Bounds::default().entries, cancel);
+        self.add(place, &secrets);
+        self.whole &= whole;
+    }
+
+    /// Takes note of what was found in a folder.
+    pub(crate) fn add(&mut self, place: &Place, secrets: &[String]) {
+        for path in secrets {
+            if let Some((file, _)) = shared_file(place, path) {
+                let said = RelPath::parse(path).map_or_else(|_| path.clone(), |path| place.say(&path));
+                self.names.entry(file).or_insert(said);
+            }
+        }
+    }
+
+    /// The name that says that this file holds secrets.
+    pub(crate) fn name(&self, meta: &Metadata) -> Option<&str> {
+        self.names.get(&(meta.dev(), meta.ino())).map(String::as_str)
+    }
+
+    /// Does a folder hold files with several names that aren't among these, as far as it is looked through?
+    pub(crate) fn leave_open(&self, place: &Place) -> bool {
+        let mut left = LOOKED_AT;
+        let looked = through(place.dir(), ROOT, &mut left, &mut |meta, _| {
+            if meta.nlink() > 1 && self.name(meta).is_none() { Looked::Enough } else { Looked::On }
+        });
+        looked != Looked::On
+    }
+
+    /// By which names these files are in a folder; `None` where that can't be told, or said as paths.
+    pub(crate) fn met_in(&self, place: &Place) -> Option<Vec<String>> {
+        if self.names.is_empty() && self.whole {
+            return Some(Vec::new());
+        }
+        let (mut met, mut left) = (Vec::new(), LOOKED_AT);
+        let looked = through(place.dir(), ROOT, &mut left, &mut |meta, path| {
+            let known = self.name(meta).is_some();
+            // It may be one of those that weren't found.
+            let unknown = !known && !self.whole && meta.nlink() > 1;
+            if known {
+                met.push(path);
+            }
+            if unknown || met.len() > MOST_NAMES { Looked::TooMuch } else { Looked::On }
+        });
+        let said = met.iter().all(|name| to_os(name) == name.as_str());
+        (looked != Looked::TooMuch && said).then_some(met)
+    }
+}
+
+/// The name of a secret file that the file at a path is, too, where there is one: as calls say it. `places` are all folders
+/// that calls can look into.
+pub(crate) fn secret_name<'p>(
+    place: &Place,
+    path: &str,
+    places: impl IntoIterator<Item = &'p Place>,
+    cancel: &CancellationToken,
+) -> Option<String> {
+    let (file, _) = shared_file(place, path)?;
+    SecretFiles::of(places, cancel).names.remove(&file)
 }
 
 /// Names that files at a path and below have elsewhere.
@@ -200,30 +280,16 @@ impl Found {
     /// Looks through everything below, until all names are found; false when that was too much. What can't be looked at
     /// can't be written to by us either.
     fn below(&mut self, dir: &Dir, path: &str) -> bool {
-        for name in names(dir) {
-            if self.wanted.is_empty() {
-                return true;
-            }
-            if self.left == 0 {
-                return false;
-            }
-            self.left -= 1;
-            let os = to_os(&name);
-            let Ok(meta) = dir.symlink_metadata(&os) else { continue };
-            let inner = if path == ROOT { name.clone() } else { join(path, &name) };
-            if meta.is_dir() {
-                // Names that lie deeper aren't looked for.
-                if depth(&inner) >= MAX_DEPTH {
-                    return false;
-                }
-                if open_folder(dir, &os).is_ok_and(|folder| !self.below(&folder, &inner)) {
-                    return false;
-                }
-            } else if meta.is_file() {
-                self.meet((meta.dev(), meta.ino()), inner);
-            }
+        if self.wanted.is_empty() {
+            return true;
         }
-        true
+        let mut left = self.left;
+        let looked = through(dir, path, &mut left, &mut |meta, name| {
+            self.meet((meta.dev(), meta.ino()), name);
+            if self.wanted.is_empty() { Looked::Enough } else { Looked::On }
+        });
+        self.left = left;
+        looked != Looked::TooMuch
     }
 
     fn meet(&mut self, file: File, name: String) {
@@ -234,4 +300,49 @@ impl Found {
         }
         self.names.entry(file).or_default().push(name);
     }
+}
+
+/// How a look through a folder goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Looked {
+    /// It goes on.
+    On,
+    /// What was looked for is found.
+    Enough,
+    /// There is more than is looked at.
+    TooMuch,
+}
+
+/// Gives each file below with its path, as long as that is answered with going on.
+fn through(
+    dir: &Dir,
+    path: &str,
+    left: &mut usize,
+    each: &mut dyn FnMut(&Metadata, String) -> Looked,
+) -> Looked {
+    for name in names(dir) {
+        if *left == 0 {
+            return Looked::TooMuch;
+        }
+        *left -= 1;
+        let os = to_os(&name);
+        let Ok(meta) = dir.symlink_metadata(&os) else { continue };
+        let inner = if path == ROOT { name } else { join(path, &name) };
+        let looked = if meta.is_dir() {
+            match open_folder(dir, &os) {
+                // Names that lie deeper aren't looked for.
+                _ if depth(&inner) >= MAX_DEPTH => Looked::TooMuch,
+                Ok(folder) => through(&folder, &inner, left, each),
+                Err(_) => Looked::On,
+            }
+        } else if meta.is_file() {
+            each(&meta, inner)
+        } else {
+            Looked::On
+        };
+        if looked != Looked::On {
+            return looked;
+        }
+    }
+    Looked::On
 }

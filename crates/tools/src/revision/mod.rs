@@ -37,7 +37,7 @@ pub use bounds::Bounds;
 pub use changes::{Changes, ReadError, changes, count_lines};
 pub use compose::{compose, inverse};
 pub use index::Index;
-pub(crate) use links::{Elsewhere, OtherNames, elsewhere, other_names, secret_name};
+pub(crate) use links::{Elsewhere, OtherNames, SecretFiles, elsewhere, other_names, secret_name};
 pub use look::Hashing;
 pub use merge::{Sides, sides};
 pub use parts::{PartError, Parts, parts, plan_part, present};

@@ -4,7 +4,8 @@
 //! program printed that something wasn't permitted, and there is a ground for taking it for what is said.
 
 use crate::path::{RelPath, shown};
-use crate::place::{Place, open_dir_in};
+use crate::place::Place;
+use crate::walk::open_below;
 use cap_std::fs::Dir;
 use std::collections::VecDeque;
 
@@ -50,13 +51,14 @@ fn names_bits(command: &str) -> bool {
 
 /// A folder whose files inherit its group, the nearest to the top.
 fn group_folder(place: &Place) -> Option<RelPath> {
-    let root = place.open_dir(&RelPath::root()).ok()?;
-    if hands_on(&root) {
-        return Some(RelPath::root());
-    }
     let mut left = LOOKED_AT;
-    let mut queue = VecDeque::from([(RelPath::root(), root)]);
-    while let Some((path, dir)) = queue.pop_front() {
+    let mut queue = VecDeque::from([RelPath::root()]);
+    while let Some(path) = queue.pop_front() {
+        // Opened when it is its turn: as many handles as folders would be too many.
+        let Ok(dir) = open_below(place, &path) else { continue };
+        if hands_on(&dir) {
+            return Some(path);
+        }
         for entry in dir.entries().into_iter().flatten().flatten() {
             if left == 0 {
                 return None;
@@ -67,11 +69,7 @@ fn group_folder(place: &Place) -> Option<RelPath> {
             else {
                 continue;
             };
-            let Ok(inner) = open_dir_in(&dir, name) else { continue };
-            if hands_on(&inner) {
-                return Some(path.join(name));
-            }
-            queue.push_back((path.join(name), inner));
+            queue.push_back(path.join(name));
         }
     }
     None

@@ -252,6 +252,52 @@ fn a_command_that_looks_into_it_runs_unasked_and_sees_only_what_it_names() {
     }
 }
 
+/// A hard link in one folder to a secret file in the other is that file, whichever of them a call looks into.
+#[test]
+fn a43_a_secret_of_one_folder_is_one_under_its_name_in_the_other() {
+    let (mut rig, path) = rig();
+    fs::hard_link(format!("{path}/.env"), rig.path("notes.txt")).unwrap();
+    rig.put(".env", b"KEY=sk-CANARY\n");
+    fs::hard_link(rig.path(".env"), format!("{path}/notes.txt")).unwrap();
+    let reads = |path: &str| {
+        [("read_file", json!({"path": path})), ("search_files", json!({"path": path, "pattern": "K"}))]
+    };
+    for mode in [Mode::Ask, Mode::Auto, Mode::Plan] {
+        rig.mode = mode;
+        for (name, args) in reads("notes.txt") {
+            let rule = format!("builtin/secret:{path}/.env");
+            assert_eq!(rig.judge(name, &args), Verdict::Ask { rule }, "{mode:?} {name}");
+        }
+        for (name, args) in reads(&format!("{path}/notes.txt")) {
+            assert_eq!(
+                rig.judge(name, &args),
+                Verdict::Ask { rule: "builtin/secret:.env".into() },
+                "{mode:?} {name}"
+            );
+        }
+        for folder in [".", &path] {
+            let found = rig.call("search_files", json!({"path": folder, "pattern": "KEY"})).text;
+            assert!(!found.contains("sk-CANARY") && found.contains("notes.txt"), "{mode:?}: {found}");
+        }
+        // A command that sees only its own folder, and one that sees both.
+        for command in ["cat notes.txt; true".to_owned(), format!("cat notes.txt {path}/notes.txt; true")] {
+            let args = json!({ "command": command });
+            let asked = matches!(rig.judge("run_command", &args), Verdict::Ask { .. });
+            assert!(
+                asked || !rig.call("run_command", args).text.contains("sk-CANARY"),
+                "{mode:?}: {command}"
+            );
+        }
+    }
+    rig.mode = Mode::Auto;
+    rig.put("run.sh", format!("cat n*.txt {path}/n*.txt; echo looked").as_bytes());
+    let args = json!({"command": "bash run.sh"});
+    if rig.ctx.launcher.cage() == Cage::Full {
+        let text = rig.call("run_command", args).text;
+        assert!(text.contains("looked") && !text.contains("sk-CANARY"), "{text}");
+    }
+}
+
 #[test]
 fn a_command_can_read_it_and_change_nothing_there() {
     let (mut rig, path) = rig();

@@ -359,9 +359,14 @@ fn a_free_command_can_not_change_what_decides_later() {
         (".vscode/tasks.json", b"old"),
         ("deep/er/AGENTS.md", b"old"),
         ("deep/.git/hooks/pre-push", b"old"),
+        (".git/modules/lib/x/HEAD", b"ref: refs/heads/main\n"),
+        (".git/modules/lib/x/hooks/post-checkout", b"old"),
+        (".git/worktrees/w/HEAD", b"ref: refs/heads/w\n"),
+        (".git/worktrees/w/config.worktree", b"old"),
+        (".git/worktrees/w/commondir", b"../..\n"),
     ]);
     // In a script: a command whose own text names one of them is asked about.
-    let given = "for f in .git/hooks/pre-commit .git/hooks/new .git/config AGENTS.md .vscode/tasks.json; do echo new > $f; done; rm -f AGENTS.md; mv .vscode x; echo new > deep/er/AGENTS.md; echo new > deep/.git/hooks/pre-push; echo ok > .git/index; echo ok > fine";
+    let given = "for f in .git/hooks/pre-commit .git/hooks/new .git/config AGENTS.md .vscode/tasks.json; do echo new > $f; done; rm -f AGENTS.md; mv .vscode x; echo new > deep/er/AGENTS.md; echo new > deep/.git/hooks/pre-push; echo new > .git/modules/lib/x/hooks/post-checkout; echo new > .git/worktrees/w/config.worktree; echo new > .git/worktrees/w/commondir; echo ok > .git/modules/lib/x/index; echo ok > .git/index; echo ok > fine";
     rig.put("run.sh", given.as_bytes());
     rig.mode = Mode::Auto;
     command(&rig, "bash run.sh");
@@ -372,6 +377,10 @@ fn a_free_command_can_not_change_what_decides_later() {
         (".vscode/tasks.json", "old"),
         ("deep/er/AGENTS.md", "old"),
         ("deep/.git/hooks/pre-push", "old"),
+        (".git/modules/lib/x/hooks/post-checkout", "old"),
+        (".git/worktrees/w/config.worktree", "old"),
+        (".git/worktrees/w/commondir", "../..\n"),
+        (".git/modules/lib/x/index", "ok\n"),
         (".git/index", "ok\n"),
         ("fine", "ok\n"),
     ] {
