@@ -12,7 +12,7 @@ use domain::ids::SessionId;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use store::{BlobError, Gone, Reader};
 
@@ -36,6 +36,11 @@ pub fn export(data: &Path, session: &str, to: &Path) -> Result<Archived, Archive
     let mut name = to.file_name().map(ToOwned::to_owned).unwrap_or_default();
     name.push(".part");
     let part = to.with_file_name(name);
+    if let Some(above) = to.parent().filter(|above| !above.as_os_str().is_empty()) {
+        store::create_folder(above)?;
+    }
+    // Made here and now, or left alone: what stands there may be somebody's.
+    make(&part)?;
     let done = write(&reader, &session, &part).and_then(|done| {
         fs::rename(&part, to).map_err(io(to))?;
         Ok(done)
@@ -46,9 +51,20 @@ pub fn export(data: &Path, session: &str, to: &Path) -> Result<Archived, Archive
     done
 }
 
+/// Makes a folder that only this person can look into, where nothing stands.
+fn make(path: &Path) -> Result<(), ArchiveError> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => ArchiveError::There(path.to_owned()),
+        _ => io(path)(error),
+    })
+}
+
 fn write(reader: &Reader, session: &SessionId, to: &Path) -> Result<Archived, ArchiveError> {
     let blobs = to.join(BLOBS);
-    store::create_folder(&blobs)?;
+    make(&blobs)?;
     let path = to.join(EVENTS);
     let mut file = std::io::BufWriter::new(fs::File::create(&path).map_err(io(&path))?);
     let (mut names, mut events, mut head) = (BTreeSet::new(), 0, Digest::ZERO);

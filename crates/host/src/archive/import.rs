@@ -6,6 +6,7 @@ use super::{ArchiveError, Archived, BLOBS, EVENTS, FORMAT, MANIFEST, Manifest, V
 use crate::ports::SystemClock;
 use domain::digest::Digest;
 use domain::event::Recorded;
+use domain::state::State;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -16,6 +17,8 @@ use store::{Gone, Import, MAX_EVENT_BYTES, Options, Store};
 const MANIFEST_BYTES: u64 = 64 << 20;
 /// The longest line: an event with its envelope.
 const LINE_BYTES: u64 = MAX_EVENT_BYTES as u64 + 64 * 1024;
+/// The largest content.
+const BLOB_BYTES: u64 = 1 << 30;
 /// Where an archive is looked at before it is taken in.
 const ASIDE: &str = "importing";
 
@@ -52,12 +55,7 @@ fn verified(
     let store = Store::open(aside, Options::inline(Arc::new(SystemClock)))?;
     take(&store, from, manifest, events.to_vec())?;
     let state = store.state(&manifest.session)?;
-    let rests = state.turn.is_none()
-        && state.continuation.is_none()
-        && state.restoring.is_none()
-        && state.unknown.is_empty()
-        && state.inbox.is_empty();
-    if !rests {
+    if !rests(&state) {
         return Err(ArchiveError::AtWork);
     }
     let verdict = engine::verify::verify(&store, &manifest.session, store.epoch())
@@ -70,17 +68,31 @@ fn verified(
     }
 }
 
+/// Would nothing of it begin by itself? Messages that wake nobody may wait: a note of what was taken back, held words.
+fn rests(state: &State) -> bool {
+    state.turn.is_none()
+        && state.continuation.is_none()
+        && state.restoring.is_none()
+        && state.unknown.is_empty()
+        && state.jobs.is_empty()
+        && !state.inbox.iter().any(|waiting| waiting.wakeup)
+}
+
+/// Takes all of it into a store. The events share their words with those given, so a copy of them is small.
 fn take(store: &Store, from: &Path, manifest: &Manifest, events: Vec<Recorded>) -> Result<(), ArchiveError> {
     for kept in &manifest.blobs {
+        if kept.bytes > BLOB_BYTES {
+            return Err(ArchiveError::Unfit(format!("content {} is too large", kept.digest)));
+        }
         let path = from.join(BLOBS).join(kept.digest.to_string());
-        let mut bytes = Vec::new();
         let file = File::open(&path).map_err(io(&path))?;
-        file.take(kept.bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(io(&path))?;
-        if Digest::of(&bytes) != kept.digest {
+        // One that is another stays unsettled, and so is never there.
+        let staged = store.stage_blob(&mut file.take(kept.bytes.saturating_add(1)))?;
+        if staged.digest != kept.digest || staged.bytes != kept.bytes {
             return Err(ArchiveError::Changed(format!("content {} is another one", kept.digest)));
         }
-        store.put_blob(&bytes)?;
     }
+    store.settle_blobs()?;
     let gone = manifest.gone.iter().map(|missed| {
         let why = if missed.why == "thinned" { Gone::Thinned } else { Gone::Erased };
         (missed.digest, why)
@@ -120,6 +132,9 @@ fn events(from: &Path, manifest: &Manifest) -> Result<Vec<Recorded>, ArchiveErro
         let read = (&mut file).take(LINE_BYTES).read_until(b'\n', &mut text).map_err(io(&path))?;
         if read == 0 {
             break;
+        }
+        if events.len() as u64 == manifest.events {
+            return Err(changed("it has more lines than its manifest names"));
         }
         let Some(line) = text.strip_suffix(b"\n") else { return Err(changed("a line has no end")) };
         let line = std::str::from_utf8(line).map_err(|_| changed("a line is no text"))?;

@@ -1,9 +1,10 @@
 //! A session taken out of one store and into another: the same to the byte, found out before anything is taken, and inert.
 
-use crate::rig::{Rig, call, host_over, text};
+use crate::rig::{Client, Rig, call, host_over, text};
 use api::wire::command::{Command, Intent, Mode, Reply};
+use api::wire::job::JobPhase;
 use api::wire::undo::UndoOf;
-use api::wire::view::{Activity, SessionView};
+use api::wire::view::{Activity, Entry, EntryBody, SessionView};
 use domain::digest::Digest;
 use domain::event::{Draft, InboxCancelled, InboxPosted, Origin, Payload, Recorded, SessionCreated, Target};
 use domain::ids::{FolderId, MessageId, SessionId};
@@ -18,6 +19,14 @@ const SAID: &str = "Write\u{2028}the\u{85}menu";
 
 /// A session at rest in a store that nobody has open any more.
 async fn rested() -> (Rig, String, SessionView) {
+    let (rig, session, _) = worked().await;
+    let view = rig.view(&session).await;
+    rig.host.close().await;
+    (rig, session, view)
+}
+
+/// A session at rest.
+async fn worked() -> (Rig, String, Client) {
     let answers = json!([
         call("write_file", json!({"path": "menu.txt", "content": "Almond cake 4.20\n"})),
         text("It is written."),
@@ -27,9 +36,7 @@ async fn rested() -> (Rig, String, SessionView) {
     let mut client = rig.client(&session).await;
     rig.say(&session, SAID).await;
     client.until(|view| view.activity == Activity::Idle && view.entries.len() > 3).await;
-    let view = rig.view(&session).await;
-    rig.host.close().await;
-    (rig, session, view)
+    (rig, session, client)
 }
 
 fn data(rig: &Rig) -> PathBuf {
@@ -195,7 +202,13 @@ async fn what_was_changed_anywhere_is_found_out_before_anything_is_taken() {
     let (rig, session, _) = rested().await;
     let other = rig.root.path().join("other");
     type Tamper = fn(&Path);
-    let tampered: [(&str, Tamper); 5] = [
+    let tampered: [(&str, Tamper); 7] = [
+        ("more lines than are named", |to| {
+            change(&to.join("manifest.json"), |manifest| manifest["events"] = json!(2));
+        }),
+        ("a content of any size", |to| {
+            change(&to.join("manifest.json"), |manifest| manifest["blobs"][0]["bytes"] = json!(u64::MAX));
+        }),
         ("a word", |to| {
             let path = to.join("events.jsonl");
             let text = fs::read_to_string(&path).expect("lines").replace("It is written.", "It is smitten.");
@@ -271,6 +284,61 @@ async fn an_imported_session_is_inert_and_hinders_nothing() {
     assert_eq!(events(&other, &session), before, "nothing was added");
     let checked = host::verify(&other, None).expect("it is verified");
     assert!(checked.iter().all(|one| one.findings.is_empty()), "{checked:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn h17_a_session_that_rests_after_an_undo_comes_in() {
+    let (rig, session, mut client) = worked().await;
+    let (of, paths) = (UndoOf::Session, Vec::new());
+    let (overwrite, seen) = (Vec::new(), BTreeMap::new());
+    rig.call(Command::Undo { session: session.clone(), of, paths, overwrite, seen }).await;
+    let undone = |view: &SessionView| {
+        let done = |entry: &Entry| matches!(&entry.body, EntryBody::Undo { undo } if undo.state == "done");
+        view.entries.iter().any(done)
+    };
+    client.until(undone).await;
+    assert!(!rig.root.path().join("project/menu.txt").exists());
+    rig.host.close().await;
+    let to = exported(&rig, &session);
+    let last = events(&data(&rig), &session).pop().expect("events");
+    assert_eq!(last.kind, "inbox/posted", "the model is told with its next turn");
+    let other = rig.root.path().join("other");
+    host::import(&other, &to).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(events(&other, &session), events(&data(&rig), &session));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn h17_a_session_whose_command_goes_on_in_the_background_is_not_taken() {
+    let waits = if cfg!(windows) { "Start-Sleep 600" } else { "sleep 600" };
+    let answers =
+        json!([call("run_command", json!({"command": waits, "background": true})), text("It goes on.")]);
+    let rig = Rig::new(answers).await;
+    let session = rig.session(Mode::Auto).await;
+    let mut client = rig.client(&session).await;
+    rig.say(&session, "Wait").await;
+    // Where no cage holds it, the person is asked first, and the session is at work for that reason.
+    let goes_on = |view: &SessionView| match view.activity {
+        Activity::NeedsYou { .. } => true,
+        Activity::Idle => view.jobs.iter().any(|job| job.phase == JobPhase::Running),
+        _ => false,
+    };
+    client.until(goes_on).await;
+    let to = exported(&rig, &session);
+    rig.host.close().await;
+    let refused = host::import(&rig.root.path().join("other"), &to).expect_err("its work isn't over");
+    assert!(matches!(refused, host::ArchiveError::AtWork), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_uses_and_removes_nothing_that_it_did_not_make() {
+    let (rig, session, _) = rested().await;
+    let (to, part) = (rig.root.path().join("menu.daybook"), rig.root.path().join("menu.daybook.part"));
+    fs::create_dir(&part).expect("a folder");
+    fs::write(part.join("mine"), "kept").expect("written");
+    let refused = host::export(&data(&rig), &session, &to).expect_err("something stands there");
+    assert!(matches!(&refused, host::ArchiveError::There(at) if *at == part), "{refused}");
+    assert_eq!(fs::read(part.join("mine")).expect("still there"), b"kept");
+    assert!(!to.exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
