@@ -10,10 +10,9 @@ use crate::view::{facts, words};
 use crate::wire::ApiError;
 use crate::wire::command::Mode;
 use crate::wire::record::{Moment, MomentCall};
-use crate::wire::view::{QuestionView, WaitingMessage};
 use domain::event::Origin;
 use domain::ids::SessionId;
-use domain::state::{ApprovalState, Asked, Call, CallPhase, State, Terminal, Waiting};
+use domain::state::{ApprovalState, Call, CallPhase, State, Terminal};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -86,9 +85,12 @@ fn shown(seq: u64, state: &State) -> Moment {
         model: session.and_then(|session| session.model.as_ref()).map(words::choice),
         plan: state.plan.as_ref().map(words::plan),
         calls: calls.iter().map(call).collect(),
-        questions: asked.filter(|asked| asked.answer.is_none()).map(question).collect(),
+        questions: asked
+            .filter(|asked| asked.answer.is_none())
+            .map(|asked| words::question(&asked.id, &asked.body))
+            .collect(),
         unknown: state.unknown.iter().map(|unknown| facts::shown(&unknown.name)).collect(),
-        waiting: state.inbox.iter().filter(|one| one.origin == Origin::User).map(waiting).collect(),
+        waiting: state.inbox.iter().filter(|one| one.origin == Origin::User).map(words::waiting).collect(),
         tokens: used.input + used.cache_read + used.cache_write + used.output,
     }
 }
@@ -109,25 +111,4 @@ fn call(call: &Call) -> MomentCall {
     };
     let facts = call.good.as_ref().map(|good| facts::of_arguments(&good.arguments)).unwrap_or_default();
     MomentCall { tool: facts::shown(&call.name), facts, state: state.to_owned() }
-}
-
-fn question(asked: &Asked) -> QuestionView {
-    QuestionView {
-        id: asked.id.to_string(),
-        text: asked.body.text.clone(),
-        options: asked.body.options.clone(),
-        free_text: asked.body.free_text,
-        sensitive: asked.body.sensitive,
-        answer: None,
-    }
-}
-
-fn waiting(waiting: &Waiting) -> WaitingMessage {
-    WaitingMessage {
-        id: waiting.message.to_string(),
-        text: waiting.text.clone(),
-        intent: words::intent(waiting.target),
-        held: waiting.held,
-        time: waiting.time,
-    }
 }

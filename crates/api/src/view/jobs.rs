@@ -8,7 +8,7 @@ use super::{Fold, calls, facts};
 use crate::wire::job::{JobPhase, JobView};
 use crate::wire::view::Patch;
 use domain::event::{
-    Doubt, Event, JobCancelBy, JobCreated, JobEnd, JobEnded, JobOutput, JobReconciling, JobStarted,
+    Event, JobCancelBy, JobCreated, JobEnd, JobEnded, JobOutput, JobReconciling, JobStarted,
 };
 use domain::ids::JobId;
 use engine::show::error_text;
@@ -84,7 +84,7 @@ impl Fold {
                     job.output = output;
                 }
                 job.changed = e.changed.count();
-                job.doubt = e.changed.doubt.map(doubt);
+                job.doubt = e.changed.doubt.map(crate::undo::doubt);
             },
             out,
         );
@@ -120,14 +120,6 @@ fn ended(end: &JobEnd, ms: u64) -> JobPhase {
         JobEnd::Cancelled { by: JobCancelBy::Model } => JobPhase::Cancelled { by: "model".to_owned(), ms },
         JobEnd::Interrupted => JobPhase::Interrupted { ms },
     }
-}
-
-fn doubt(doubt: Doubt) -> String {
-    match doubt {
-        Doubt::Untold => "untold",
-        Doubt::Mixed => "mixed",
-    }
-    .to_owned()
 }
 
 /// Puts a job at its place; of those that ended, the ones go that ended first.

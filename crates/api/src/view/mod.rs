@@ -365,14 +365,7 @@ impl Fold {
     }
 
     fn asked(&mut self, e: &event::QuestionAsked, event: &Event, out: &mut Vec<Patch>) {
-        let question = QuestionView {
-            id: e.question.to_string(),
-            text: e.body.text.clone(),
-            options: e.body.options.clone(),
-            free_text: e.body.free_text,
-            sensitive: e.body.sensitive,
-            answer: None,
-        };
+        let question = words::question(&e.question, &e.body);
         self.put(event, question.id.clone(), EntryBody::Question { question }, out);
         self.wait(&e.call, true, out);
     }
@@ -445,14 +438,7 @@ impl Fold {
 
     fn waiting(&self) -> Vec<WaitingMessage> {
         let users = self.state.inbox.iter().filter(|waiting| waiting.origin == event::Origin::User);
-        let wire = |waiting: &domain::state::Waiting| WaitingMessage {
-            id: waiting.message.to_string(),
-            text: waiting.text.clone(),
-            intent: words::intent(waiting.target),
-            held: waiting.held,
-            time: waiting.time,
-        };
-        users.map(wire).collect()
+        users.map(words::waiting).collect()
     }
 
     fn activity(&self) -> Activity {

@@ -3,10 +3,12 @@
 use super::facts::shown;
 use crate::wire::command::{Intent, Mode, Resolution};
 use crate::wire::store::ModelChoice;
-use crate::wire::view::{Halt, Plan, PlanItem, PlanStatus};
+use crate::wire::view::{Halt, Plan, PlanItem, PlanStatus, QuestionView, WaitingMessage};
 use domain::call;
 use domain::event;
+use domain::ids::QuestionId;
 use domain::model::{Answered, ErrorClass, ModelError};
+use domain::state::Waiting;
 use std::collections::BTreeMap;
 
 const MODES: [call::Mode; 4] = [call::Mode::Ask, call::Mode::Edit, call::Mode::Plan, call::Mode::Auto];
@@ -86,6 +88,29 @@ pub(crate) fn plan(plan: &call::Plan) -> Plan {
         },
     };
     Plan { version: plan.version, items: plan.items.iter().map(item).collect() }
+}
+
+/// A question that nobody answered yet.
+pub(crate) fn question(id: &QuestionId, body: &call::Question) -> QuestionView {
+    QuestionView {
+        id: id.to_string(),
+        text: body.text.clone(),
+        options: body.options.clone(),
+        free_text: body.free_text,
+        sensitive: body.sensitive,
+        answer: None,
+    }
+}
+
+/// A message that waits to be read.
+pub(crate) fn waiting(waiting: &Waiting) -> WaitingMessage {
+    WaitingMessage {
+        id: waiting.message.to_string(),
+        text: waiting.text.clone(),
+        intent: intent(waiting.target),
+        held: waiting.held,
+        time: waiting.time,
+    }
 }
 
 /// An error class as events write it.
