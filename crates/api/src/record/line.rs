@@ -4,7 +4,7 @@
 //! Invariant: facts are bounded and made visible; a type nobody worded has none, and is a line all the same.
 
 use super::outline::letter;
-use crate::failure::of_read;
+use super::up_to_break;
 use crate::view::{facts, words};
 use crate::wire::ApiError;
 use crate::wire::record::RecordLine;
@@ -34,7 +34,7 @@ pub(super) fn lines(
 ) -> Result<Vec<RecordLine>, ApiError> {
     let begin = from.saturating_sub(BEFORE);
     let limit = usize::try_from(from - begin).unwrap_or(0) + count.min(MOST) as usize;
-    let events = reader.events(session, begin, limit).map_err(|read| of_read(&read))?;
+    let (events, _) = up_to_break(reader, session, begin, limit)?;
     let mut calls = HashMap::new();
     let mut lines = Vec::new();
     for recorded in events {

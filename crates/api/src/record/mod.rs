@@ -13,9 +13,10 @@ use crate::failure::{error, of_read};
 use crate::room::{Done, Inside, Room, lock};
 use crate::wire::ApiError;
 use crate::wire::command::Reply;
-use crate::wire::record::RecordEvent;
-use domain::event::Payload;
+use crate::wire::record::{RecordBreak, RecordEvent};
+use domain::event::{Payload, Recorded};
 use domain::ids::SessionId;
+use engine::show::{ReadError, Reader};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -132,6 +133,25 @@ fn event(inside: &Inside, session: &SessionId, seq: u64) -> Result<RecordEvent, 
         erased: !matches!(found.payload, Payload::Text(_)),
         payload,
     })
+}
+
+/// Events from a place on, as far as they can be read, and the first that can't be. A bad event hides the rest of its page:
+/// what stands before it is read by itself.
+fn up_to_break(
+    reader: &Reader,
+    session: &SessionId,
+    from: u64,
+    limit: usize,
+) -> Result<(Vec<Recorded>, Option<RecordBreak>), ApiError> {
+    match reader.events(session, from, limit) {
+        Ok(events) => Ok((events, None)),
+        Err(ReadError::Damaged { seq, what, .. }) => {
+            let good = usize::try_from(seq.saturating_sub(from)).unwrap_or(usize::MAX);
+            let events = reader.events(session, from, good.min(limit)).map_err(|read| of_read(&read))?;
+            Ok((events, Some(RecordBreak { seq, detail: what })))
+        }
+        Err(read) => Err(of_read(&read)),
+    }
 }
 
 fn no_event(seq: u64) -> ApiError {

@@ -3,14 +3,12 @@
 //! Most letters follow from an event's type; for calls' ends and the ends of attempts and turns the payload says whether files
 //! changed and whether it went well. Invariant: an event has the letter that its line has.
 
-use super::keep;
-use crate::failure::of_read;
+use super::{keep, up_to_break};
 use crate::room::{Inside, lock};
 use crate::wire::ApiError;
 use crate::wire::record::{RecordBreak, RecordOutline};
 use domain::event::{AttemptEndKind, End, Fact, JobEnd, Recorded, ToolOutcome};
 use domain::ids::SessionId;
-use engine::show::ReadError;
 
 /// Events read at once.
 const PAGE: usize = 1_000;
@@ -37,31 +35,12 @@ pub(super) fn outline(inside: &Inside, session: &SessionId, from: u64) -> Result
 impl Outline {
     fn read_on(&mut self, inside: &Inside, session: &SessionId) -> Result<Option<RecordBreak>, ApiError> {
         loop {
-            let page = match inside.reader.events(session, self.letters.len() as u64, PAGE) {
-                Ok(page) => page,
-                Err(ReadError::Damaged { seq, what, .. }) => return self.up_to(inside, session, seq, what),
-                Err(read) => return Err(of_read(&read)),
-            };
-            let last = page.len() < PAGE;
+            let (page, broken) = up_to_break(&inside.reader, session, self.letters.len() as u64, PAGE)?;
             page.iter().for_each(|event| self.take(event));
-            if last {
-                return Ok(None);
+            if broken.is_some() || page.len() < PAGE {
+                return Ok(broken);
             }
         }
-    }
-
-    /// A bad event hides the rest of its page: what stands before it is read one by one.
-    fn up_to(
-        &mut self,
-        inside: &Inside,
-        session: &SessionId,
-        seq: u64,
-        detail: String,
-    ) -> Result<Option<RecordBreak>, ApiError> {
-        let missing = usize::try_from(seq.saturating_sub(self.letters.len() as u64)).unwrap_or(usize::MAX);
-        let page = inside.reader.events(session, self.letters.len() as u64, missing);
-        page.map_err(|read| of_read(&read))?.iter().for_each(|event| self.take(event));
-        Ok(Some(RecordBreak { seq, detail }))
     }
 
     fn take(&mut self, event: &Recorded) {

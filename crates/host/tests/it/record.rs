@@ -1,11 +1,13 @@
 //! The record as a client looks at it, over a whole host: outline, lines, moments, what the model saw, verification.
 
-use crate::rig::{Rig, call, text};
+use crate::rig::{Rig, call, host_over, text};
 use api::wire::ApiError;
 use api::wire::command::{Command, Mode, Reply};
 use api::wire::record::{Moment, RecordLine, RecordOutline, Saw, Verification};
 use api::wire::view::Activity;
 use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
 
 /// A session that made a plan, wrote a file and answered.
 async fn worked() -> (Rig, String) {
@@ -206,4 +208,46 @@ async fn i09_the_seal_holds_for_every_request_and_is_stopped_by_whoever_looks_aw
     assert_eq!(event.before, before.hash);
     assert!(event.payload.expect("nothing was erased").contains("Write the menu"));
     rig.host.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_before_a_damaged_event_are_read_whatever_block_it_stands_in() {
+    let (rig, session) = worked().await;
+    let all = lines(&rig, &session, 0, 200).await;
+    rig.host.close().await;
+    let Rig { root, host } = rig;
+    drop(host);
+    let [data, damaged] = ["data", "damaged"].map(|name| root.path().join(name));
+    tampered(&data, &damaged, "Almond cake 4.20", "Almond cake 4.00");
+    let rig = Rig { host: host_over(&damaged).await, root };
+    let found = outline(&rig, &session, 0).await;
+    let broken = found.broken.expect("it is found").seq;
+    assert_eq!(found.letters.len() as u64, broken);
+    let good = &all[..usize::try_from(broken).expect("a few")];
+    assert!(!good.is_empty());
+    assert_eq!(lines(&rig, &session, 0, 200).await, good);
+    assert_eq!(lines(&rig, &session, broken - 1, 100).await, good[good.len() - 1..]);
+    rig.host.close().await;
+}
+
+/// Copies the log of a closed store, with other words in the place of some: what somebody did behind its back.
+fn tampered(from: &Path, to: &Path, old: &str, new: &str) {
+    assert_eq!(old.len(), new.len());
+    store::create_folder(to).expect("a data folder");
+    // Its end first, which may be carried over into the rest while this is read.
+    for name in ["store.db-wal", "store.db"] {
+        if from.join(name).exists() {
+            std::fs::copy(from.join(name), to.join(name)).expect("a copy");
+        }
+    }
+    // Closing it leaves one file.
+    drop(store::Store::open(to, store::Options::inline(Arc::new(host::SystemClock))).expect("a store"));
+    let mut bytes = std::fs::read(to.join("store.db")).expect("the log");
+    let mut at = 0;
+    while let Some(found) = bytes[at..].windows(old.len()).position(|here| here == old.as_bytes()) {
+        at += found + old.len();
+        bytes[at - old.len()..at].copy_from_slice(new.as_bytes());
+    }
+    assert!(at > 0, "the words stand in the log");
+    std::fs::write(to.join("store.db"), bytes).expect("it is written");
 }
