@@ -4,7 +4,7 @@
 
 use crate::failure::{error, of_command, of_read};
 use crate::permissions::offer;
-use crate::room::{Done, Inside, Room, id, lock};
+use crate::room::{Done, Inside, Room, id};
 use crate::wire::ApiError;
 use crate::wire::command::Reply;
 use crate::wire::storage::{ErasePlace, ErasePreview, EraseWhy, ErasedView, HeldPermission};
@@ -63,11 +63,11 @@ impl Room {
         // Whatever came of it: a view that was kept may hold the words.
         match reach {
             Reach::Everywhere => {
-                lock(&self.inside.opened).clear();
+                self.inside.opened.forget_all();
                 self.inside.record.forget_all();
             }
             Reach::Session => {
-                lock(&self.inside.opened).remove(&session);
+                self.inside.opened.forget(&session);
                 self.inside.record.forget(&session);
             }
         }

@@ -19,6 +19,7 @@ mod permissions;
 mod record;
 mod room;
 mod rules;
+mod shortcuts;
 mod storage;
 mod subscribe;
 mod undo;

@@ -7,6 +7,7 @@ use crate::desk::Desk;
 use crate::erase::Erasing;
 use crate::failure::{error, internal, of_command, of_id, of_read};
 use crate::permissions::Yes;
+use crate::shortcuts::Shortcuts;
 use crate::view::words::{to_choice, to_mode, to_resolution, to_target};
 use crate::view::{Fold, Shelf};
 use crate::wire::ApiError;
@@ -21,7 +22,7 @@ use domain::ids::{FolderId, SessionId};
 use domain::state::Added;
 use engine::show::{Reader, SessionRow};
 use engine::{Command as Order, Engine, IMPORTED, Recorded};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,7 +41,7 @@ pub(crate) struct Inside {
     pub(crate) reader: Reader,
     engine: Option<Arc<Engine>>,
     pub(crate) desk: Arc<dyn Desk>,
-    pub(crate) opened: Mutex<HashMap<SessionId, Fold>>,
+    pub(crate) opened: Shortcuts<Fold>,
     damaged: Mutex<HashSet<SessionId>>,
     pub(crate) record: crate::record::Kept,
 }
@@ -62,7 +63,8 @@ impl Room {
     }
 
     fn over(reader: Reader, engine: Option<Arc<Engine>>, desk: Arc<dyn Desk>) -> Self {
-        let (opened, damaged, record) = Default::default();
+        let opened = Shortcuts::new(KEPT_FOLDS);
+        let (damaged, record) = Default::default();
         Self { inside: Arc::new(Inside { reader, engine, desk, opened, damaged, record }) }
     }
 
@@ -331,22 +333,19 @@ impl Inside {
     }
 
     fn open(&self, session: &SessionId) -> Result<SessionView, ApiError> {
+        let read = self.opened.age();
         let mut fold = self.fold_to(session, u64::MAX)?;
         // A disk may have come or gone since it was folded.
         fold.look(self, &mut Vec::new());
         let view = fold.view().clone();
-        let mut opened = lock(&self.opened);
-        if opened.len() >= KEPT_FOLDS {
-            opened.clear();
-        }
-        opened.insert(session.clone(), fold);
+        self.opened.keep(session, fold, read);
         Ok(view)
     }
 
     /// The fold of the events before this sequence number; of all there are where there are fewer.
     pub(crate) fn fold_to(&self, session: &SessionId, to: u64) -> Result<Fold, ApiError> {
         // What was opened before is carried on instead of being read again.
-        let kept = lock(&self.opened).remove(session);
+        let kept = self.opened.take(session);
         let imported = self.reader.is_imported(session).map_err(|read| of_read(&read))?;
         let usable = |kept: &Fold| kept.next_seq() <= to && kept.view().read_only.is_none();
         let mut fold = kept.filter(usable).unwrap_or_else(|| Fold::new(session));

@@ -11,6 +11,7 @@ mod verify;
 
 use crate::failure::{error, of_read};
 use crate::room::{Done, Inside, Room, lock};
+use crate::shortcuts::Shortcuts;
 use crate::wire::ApiError;
 use crate::wire::command::Reply;
 use crate::wire::record::{RecordBreak, RecordEvent};
@@ -26,18 +27,26 @@ const KEPT: usize = 4;
 const PAYLOAD_BYTES: usize = 128 * 1024;
 
 /// Shortcuts to the record.
-#[derive(Default)]
 pub(crate) struct Kept {
-    outlines: Mutex<HashMap<SessionId, outline::Outline>>,
-    moments: Mutex<HashMap<SessionId, moment::Moments>>,
+    outlines: Shortcuts<outline::Outline>,
+    moments: Shortcuts<moment::Moments>,
+    bodies: Shortcuts<saw::Body>,
     runs: Mutex<HashMap<SessionId, Arc<verify::Run>>>,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        let (outlines, moments) = (Shortcuts::new(KEPT), Shortcuts::new(KEPT));
+        Self { outlines, moments, bodies: Shortcuts::new(1), runs: Mutex::default() }
+    }
 }
 
 impl Kept {
     /// Drops what is kept of a session.
     pub(crate) fn forget(&self, session: &SessionId) {
-        lock(&self.outlines).remove(session);
-        lock(&self.moments).remove(session);
+        self.outlines.forget(session);
+        self.moments.forget(session);
+        self.bodies.forget(session);
         if let Some(run) = lock(&self.runs).remove(session) {
             run.stop();
         }
@@ -45,19 +54,11 @@ impl Kept {
 
     /// Drops what is kept of all sessions.
     pub(crate) fn forget_all(&self) {
-        lock(&self.outlines).clear();
-        lock(&self.moments).clear();
+        self.outlines.forget_all();
+        self.moments.forget_all();
+        self.bodies.forget_all();
         lock(&self.runs).drain().for_each(|(_, run)| run.stop());
     }
-}
-
-/// Keeps one more, where there is room for it; else only it.
-fn keep<T>(map: &Mutex<HashMap<SessionId, T>>, session: &SessionId, value: T) {
-    let mut map = lock(map);
-    if map.len() >= KEPT && !map.contains_key(session) {
-        map.clear();
-    }
-    map.insert(session.clone(), value);
 }
 
 impl Room {
@@ -93,7 +94,7 @@ impl Room {
 
     pub(crate) async fn saw_body(&self, session: &str, seq: u64, from: u64) -> Done {
         let session = self.known(session)?;
-        let body = self.off_thread(move |inside| saw::body(&inside.reader, &session, seq, from)).await?;
+        let body = self.off_thread(move |inside| saw::body(inside, &session, seq, from)).await?;
         Ok(Reply::SawBody(body))
     }
 

@@ -3,8 +3,8 @@
 //! Most letters follow from an event's type; for calls' ends and the ends of attempts and turns the payload says whether files
 //! changed and whether it went well. Invariant: an event has the letter that its line has.
 
-use super::{keep, up_to_break};
-use crate::room::{Inside, lock};
+use super::up_to_break;
+use crate::room::Inside;
 use crate::wire::ApiError;
 use crate::wire::record::{RecordBreak, RecordOutline};
 use domain::event::{AttemptEndKind, End, Fact, JobEnd, Recorded, ToolOutcome};
@@ -22,13 +22,14 @@ pub(super) struct Outline {
 }
 
 pub(super) fn outline(inside: &Inside, session: &SessionId, from: u64) -> Result<RecordOutline, ApiError> {
-    let mut outline = lock(&inside.record.outlines).remove(session).unwrap_or_default();
+    let read = inside.record.outlines.age();
+    let mut outline = inside.record.outlines.take(session).unwrap_or_default();
     let broken = outline.read_on(inside, session)?;
     // A letter is one byte.
     let at = usize::try_from(from).unwrap_or(usize::MAX);
     let letters = outline.letters.get(at..).unwrap_or_default().to_owned();
     let shown = RecordOutline { from, letters, began: outline.began, ended: outline.ended, broken };
-    keep(&inside.record.outlines, session, outline);
+    inside.record.outlines.keep(session, outline, read);
     Ok(shown)
 }
 

@@ -1,6 +1,7 @@
 //! What the model saw, in words of the wire.
 
 use crate::failure::{error, of_blob, of_read};
+use crate::room::Inside;
 use crate::view::facts;
 use crate::wire::ApiError;
 use crate::wire::record::{Saw, SawBody, SawCounted, SawPart};
@@ -40,17 +41,42 @@ pub(super) fn saw(reader: &Reader, session: &SessionId, seq: u64) -> Result<Saw,
     })
 }
 
-pub(super) fn body(reader: &Reader, session: &SessionId, seq: u64, from: u64) -> Result<SawBody, ApiError> {
-    let body = saw::body(reader, session, seq).map_err(|why| of_rebuild(&why))?;
-    let text = String::from_utf8_lossy(&body);
-    let mut begin = usize::try_from(from).unwrap_or(usize::MAX).min(text.len());
-    while !text.is_char_boundary(begin) {
-        begin -= 1;
-    }
-    let piece = super::upto(&text[begin..], PIECE);
-    let end = begin + piece.len();
-    let next = (end < text.len()).then_some(end as u64);
-    Ok(SawBody { from: begin as u64, text: piece.to_owned(), next })
+/// A request that was built again, kept while it is read piece by piece.
+pub(super) struct Body {
+    /// The event that it was asked for by.
+    seq: u64,
+    bytes: Vec<u8>,
+}
+
+pub(super) fn body(inside: &Inside, session: &SessionId, seq: u64, from: u64) -> Result<SawBody, ApiError> {
+    let bodies = &inside.record.bodies;
+    let read = bodies.age();
+    let body = match bodies.take(session) {
+        Some(body) if body.seq == seq => body,
+        Some(_) | None => {
+            let bytes = saw::body(&inside.reader, session, seq).map_err(|why| of_rebuild(&why))?;
+            Body { seq, bytes: bytes.into() }
+        }
+    };
+    let piece = piece(&body.bytes, from, PIECE);
+    bodies.keep(session, body, read);
+    Ok(piece)
+}
+
+/// So many bytes from a place on, whole characters of them.
+fn piece(bytes: &[u8], from: u64, most: usize) -> SawBody {
+    let begin = boundary(bytes, usize::try_from(from).unwrap_or(usize::MAX));
+    let end = boundary(bytes, begin.saturating_add(most));
+    let text = String::from_utf8_lossy(bytes.get(begin..end).unwrap_or_default()).into_owned();
+    SawBody { from: begin as u64, text, next: (end < bytes.len()).then_some(end as u64) }
+}
+
+/// The place itself, or the beginning of the character that it stands in.
+fn boundary(bytes: &[u8], at: usize) -> usize {
+    let within = |at: &usize| bytes.get(*at).is_some_and(|byte| byte & 0xC0 == 0x80);
+    let at = at.min(bytes.len());
+    // A character has four bytes at most; what is none is cut anywhere.
+    (at.saturating_sub(3)..=at).rev().find(|at| !within(at)).unwrap_or(at)
 }
 
 fn of_rebuild(why: &RebuildError) -> ApiError {
@@ -109,4 +135,30 @@ fn counted(settled: Settled) -> Option<SawCounted> {
     let Settled::Reported { tokens } = settled else { return None };
     let input = tokens.input + tokens.cache_read + tokens.cache_write;
     Some(SawCounted { input, cached: tokens.cache_read, output: tokens.output })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::piece;
+
+    #[test]
+    fn pieces_are_told_by_bytes_and_cut_no_character() {
+        let whole = "a菜单é🍰b".as_bytes();
+        for most in 4..12 {
+            let (mut text, mut from) = (String::new(), Some(0));
+            while let Some(at) = from {
+                let piece = piece(whole, at, most);
+                assert_eq!(piece.from, text.len() as u64);
+                text.push_str(&piece.text);
+                from = piece.next;
+            }
+            assert_eq!(text.as_bytes(), whole, "{most} at once");
+        }
+        // From within a character: the whole character. Past the end: nothing.
+        assert_eq!((piece(whole, 2, 6).from, piece(whole, 2, 6).text.as_str()), (1, "菜单"));
+        assert_eq!((piece(whole, 99, 6).text.as_str(), piece(whole, 99, 6).next), ("", None));
+        // What is no text at all goes on, too, and its places are the bytes'.
+        let bad = [0x80; 12];
+        assert_eq!([piece(&bad, 0, 5).next, piece(&bad, 5, 5).next], [Some(5), Some(10)]);
+    }
 }

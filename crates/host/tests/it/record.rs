@@ -4,6 +4,7 @@ use crate::rig::{Rig, call, host_over, text};
 use api::wire::ApiError;
 use api::wire::command::{Command, Mode, Reply};
 use api::wire::record::{Moment, RecordLine, RecordOutline, Saw, Verification};
+use api::wire::storage::EraseWhy;
 use api::wire::view::Activity;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -63,6 +64,17 @@ async fn verified(rig: &Rig, session: &str) -> Verification {
         }
         asked = Command::Verification { session: session.to_owned() };
     }
+}
+
+async fn body(rig: &Rig, session: &str, seq: u64) -> Result<String, ApiError> {
+    let (mut body, mut from) = (String::new(), Some(0));
+    while let Some(at) = from {
+        let asked = Command::SawBody { session: session.to_owned(), seq, from: at };
+        let Reply::SawBody(piece) = rig.host.room().call(asked).await? else { panic!("a piece") };
+        body.push_str(&piece.text);
+        from = piece.next;
+    }
+    Ok(body)
 }
 
 async fn refused(rig: &Rig, command: Command) -> ApiError {
@@ -173,13 +185,7 @@ async fn what_the_model_saw_is_told_part_by_part_and_to_the_byte() {
     assert_eq!(third.parts[4].facts["path"], "menu.txt");
     assert_eq!((third.opened, third.step, third.attempts), (None, 3, 1));
     // The bytes, piece by piece, are the ones whose digest is on the record.
-    let (mut body, mut from) = (String::new(), Some(0));
-    while let Some(at) = from {
-        let asked = Command::SawBody { session: session.clone(), seq: third.seq, from: at };
-        let Reply::SawBody(piece) = rig.call(asked).await else { panic!() };
-        body.push_str(&piece.text);
-        from = piece.next;
-    }
+    let body = body(&rig, &session, third.seq).await.expect("it is built again");
     assert_eq!(domain::digest::Digest::of(body.as_bytes()).to_string(), third.digest);
     assert_eq!(body.len() as u64, third.bytes);
     let sent: Value = serde_json::from_str(&body).expect("it is what was sent");
@@ -207,6 +213,37 @@ async fn i09_the_seal_holds_for_every_request_and_is_stopped_by_whoever_looks_aw
     };
     assert_eq!(event.before, before.hash);
     assert!(event.payload.expect("nothing was erased").contains("Write the menu"));
+    rig.host.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn erased_words_are_in_nothing_that_is_looked_at_again() {
+    const WORDS: &str = "Almond cake 4.20";
+    let (rig, session) = worked().await;
+    let whole = outline(&rig, &session, 0).await;
+    let all = lines(&rig, &session, 0, 200).await;
+    let called = all.iter().filter(|line| line.kind == "tool/call").nth(1).expect("it was called").seq;
+    let last = all.iter().rfind(|line| line.kind == "request/prepared").expect("a request").seq;
+    assert!(body(&rig, &session, last).await.expect("it is built again").contains(WORDS));
+    let before = moment(&rig, &session, called).await;
+    assert_eq!(before.calls.len(), 1);
+
+    let (why, text) = (EraseWhy::Private, Some(WORDS.to_owned()));
+    let (place, everywhere, revoke) = (called.to_string(), false, vec![]);
+    let erase = Command::Erase { session: session.clone(), place, text, why, everywhere, revoke };
+    let Reply::Erased(erased) = rig.call(erase).await else { panic!("it is erased") };
+    assert!(erased.events > 0);
+
+    let after = outline(&rig, &session, 0).await;
+    assert_eq!(after.letters.len(), whole.letters.len() + 1, "only that it was erased is new");
+    let again = moment(&rig, &session, called).await;
+    assert_eq!((again.seq, again.calls.len()), (before.seq, 1));
+    for said in [format!("{again:?}"), format!("{:?}", lines(&rig, &session, 0, 200).await)] {
+        assert!(!said.contains(WORDS), "{said}");
+    }
+    // The request was kept while it was read; it isn't given again.
+    let sent = body(&rig, &session, last).await;
+    assert!(!format!("{sent:?}").contains(WORDS), "{sent:?}");
     rig.host.close().await;
 }
 
