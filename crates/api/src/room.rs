@@ -347,7 +347,9 @@ impl Inside {
         // What was opened before is carried on instead of being read again.
         let kept = self.opened.take(session);
         let imported = self.reader.is_imported(session).map_err(|read| of_read(&read))?;
-        let usable = |kept: &Fold| kept.next_seq() <= to && kept.view().read_only.is_none();
+        // An imported session is only read, and whole; of one that is damaged less may be left.
+        let whole = |why: Option<&str>| why.is_none_or(|why| imported && why == IMPORTED);
+        let usable = |kept: &Fold| kept.next_seq() <= to && whole(kept.view().read_only.as_deref());
         let mut fold = kept.filter(usable).unwrap_or_else(|| Fold::new(session));
         while fold.next_seq() < to {
             let limit = PAGE.min(usize::try_from(to - fold.next_seq()).unwrap_or(PAGE));
