@@ -141,4 +141,12 @@ test('a verification runs by itself, is told by counts, and stops when nobody lo
   await verifying.open();
   verifying.close();
   expect(fake.asked.at(-1)?.name).toBe('stop_verify');
+  // Looked at again, it is begun again; one that the person stopped isn't.
+  await verifying.open();
+  expect([fake.asked.at(-1)?.name, verifying.now?.state]).toEqual(['verify', 'done']);
+  await verifying.stop();
+  shape.verification = { ...shape.verification, state: 'stopped' };
+  verifying.close();
+  await verifying.open();
+  expect([fake.asked.at(-1)?.name, verifying.now?.state]).toEqual(['verification', 'stopped']);
 });

@@ -17,7 +17,11 @@ export class Verifying {
   #session: string;
   #clock: () => number;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Does nobody look? */
   #closed = false;
+  /** Was it stopped because nobody looked, and not by the person? */
+  #left = false;
+  #asked = 0;
 
   constructor(backend: Backend, session: string, clock: () => number) {
     this.#backend = backend;
@@ -25,13 +29,16 @@ export class Verifying {
     this.#clock = clock;
   }
 
-  /** Looks at what is known, and begins where nobody has looked yet. */
+  /** Looks at what is known, and begins where nobody has looked yet, or looked away before it was done. */
   async open(): Promise<void> {
+    this.#closed = false;
+    if (this.#left) return this.begin();
     await this.#ask('verification');
-    if (this.now?.state === 'none') await this.begin();
+    if (this.now?.state === 'none' && !this.#closed) await this.begin();
   }
 
   begin(): Promise<void> {
+    this.#left = false;
     return this.#ask('verify');
   }
 
@@ -43,17 +50,23 @@ export class Verifying {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
-    if (this.running) void this.stop();
+    if (!this.running) return;
+    this.#left = true;
+    void this.stop();
   }
 
   async #ask(name: 'verify' | 'verification' | 'stop_verify'): Promise<void> {
     clearTimeout(this.#timer);
+    const asked = (this.#asked += 1);
     try {
       const found = await ask(this.#backend, { name, args: { session: this.#session } }, 'verification');
+      // Something else was wanted meanwhile.
+      if (asked !== this.#asked) return;
       this.now = found;
       this.doneAt = found.ago === null ? null : this.#clock() - found.ago;
       this.problem = null;
     } catch (thrown) {
+      if (asked !== this.#asked) return;
       this.problem = failureOf(thrown);
     }
     if (this.running && !this.#closed)

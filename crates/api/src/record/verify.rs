@@ -44,11 +44,7 @@ impl Run {
     }
 
     fn go(&self, reader: &Reader, session: &SessionId, epoch: u64) {
-        let watch = |progress| {
-            *lock(&self.progress) = progress;
-            if self.stop.load(Ordering::Acquire) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let how = match watched(reader, session, epoch, &watch) {
+        let how = match watched(reader, session, epoch, &|progress| self.goes_on(progress)) {
             Ok(Some(verdict)) => How::Done(verdict),
             Ok(None) => How::Stopped,
             Err(RebuildError::Read(ReadError::Damaged { seq, what, .. })) => {
@@ -60,6 +56,16 @@ impl Run {
             }
         };
         *lock(&self.end) = Some(Ended { at: Instant::now(), how });
+    }
+
+    fn goes_on(&self, progress: Progress) -> ControlFlow<()> {
+        *lock(&self.progress) = progress;
+        if self.stop.load(Ordering::Acquire) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Does it look for what there is, and will go on doing so?
+    fn runs(&self) -> bool {
+        lock(&self.end).is_none() && !self.stop.load(Ordering::Acquire)
     }
 
     fn view(&self) -> Verification {
@@ -89,9 +95,13 @@ pub(super) fn begin(inside: &Arc<Inside>, session: &SessionId) -> Result<Verific
     let epoch = inside.reader.last_epoch().map_err(|read| of_read(&read))?;
     let mut runs = lock(&inside.record.runs);
     if let Some(run) = runs.get(session)
-        && lock(&run.end).is_none()
+        && run.runs()
     {
         return Ok(run.view());
+    }
+    // What was found out is dropped where there is too much of it; what runs is stopped by whoever began it.
+    if runs.len() >= super::KEPT {
+        runs.retain(|_, run| run.runs());
     }
     let run = Arc::new(Run::default());
     runs.insert(session.clone(), Arc::clone(&run));
@@ -136,5 +146,22 @@ fn told(finding: &Finding) -> VerifyFinding {
         seq: finding.seq,
         what: what.to_owned(),
         detail: format!("{}: {}", finding.law, finding.detail),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Run;
+    use engine::verify::Progress;
+
+    #[test]
+    fn a_run_goes_on_until_it_is_stopped_and_is_not_begun_again_as_the_same() {
+        let run = Run::default();
+        let progress = |events| Progress { events, requests: 0, of: 0 };
+        assert!(run.runs() && run.goes_on(progress(7)).is_continue());
+        assert_eq!((run.view().state.as_str(), run.view().events), ("running", 7));
+        run.stop();
+        assert!(!run.runs() && run.goes_on(progress(9)).is_break());
+        assert_eq!(run.view().events, 9, "what was read by then");
     }
 }

@@ -54,16 +54,20 @@ async fn saw(rig: &Rig, session: &str, seq: u64) -> Saw {
     }
 }
 
-async fn verified(rig: &Rig, session: &str) -> Verification {
-    let mut asked = Command::Verify { session: session.to_owned() };
-    loop {
-        match rig.call(asked).await {
-            Reply::Verification(found) if found.state != "running" => return found,
-            Reply::Verification(_) => tokio::task::yield_now().await,
-            other => panic!("{other:?}"),
-        }
-        asked = Command::Verification { session: session.to_owned() };
+async fn verification(rig: &Rig, command: Command) -> Verification {
+    match rig.call(command).await {
+        Reply::Verification(found) => found,
+        other => panic!("{other:?}"),
     }
+}
+
+async fn verified(rig: &Rig, session: &str) -> Verification {
+    let mut found = verification(rig, Command::Verify { session: session.to_owned() }).await;
+    while found.state == "running" {
+        tokio::task::yield_now().await;
+        found = verification(rig, Command::Verification { session: session.to_owned() }).await;
+    }
+    found
 }
 
 async fn body(rig: &Rig, session: &str, seq: u64) -> Result<String, ApiError> {
@@ -196,13 +200,26 @@ async fn what_the_model_saw_is_told_part_by_part_and_to_the_byte() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn i09_the_seal_holds_for_every_request_and_is_stopped_by_whoever_looks_away() {
+async fn i09_the_seal_holds_for_every_request_and_can_be_stopped() {
     let (rig, session) = worked().await;
     let found = verified(&rig, &session).await;
     assert_eq!((found.state.as_str(), found.requests, found.findings, found.first), ("done", 3, 0, None));
     let unknown =
         refused(&rig, Command::Verify { session: "ses_00000000000000000000000000000009".into() }).await;
     assert_eq!(unknown.code, "session/unknown");
+    // Stopping one that is done takes nothing back; one that is begun again can be stopped, and then found nothing out.
+    let stop = || Command::StopVerify { session: session.clone() };
+    assert_eq!(verification(&rig, stop()).await.state, "done");
+    let begun = verification(&rig, Command::Verify { session: session.clone() }).await;
+    assert_eq!((begun.state.as_str(), begun.ago), ("running", None));
+    let mut stopped = verification(&rig, stop()).await;
+    while stopped.state == "running" {
+        tokio::task::yield_now().await;
+        stopped = verification(&rig, Command::Verification { session: session.clone() }).await;
+    }
+    // It has a thread of its own, and may have been done by then.
+    assert!(["stopped", "done"].contains(&stopped.state.as_str()), "{stopped:?}");
+    assert_eq!(stopped.findings, 0);
     // One event exactly as recorded, and what chains it.
     let event = rig.call(Command::RecordEvent { session: session.clone(), seq: 1 }).await;
     let Reply::RecordEvent(event) = event else { panic!() };
