@@ -164,7 +164,10 @@ function endOf(kind: string, facts: Facts, turn: number, t: Texts): string {
       if (facts['end'] === 'failed') return errorWords(facts['class'], undefined, t).replace(/[.。]$/, '');
       return facts['tokens'] === undefined ? '' : t.record.tokens(count(Number(facts['tokens']), t));
     case 'tool/result':
-      if (facts['changed'] !== undefined) return `+${facts['added'] ?? '0'} −${facts['removed'] ?? '0'}`;
+    case 'job/ended':
+      // Lines are counted of text alone.
+      if (facts['added'] !== undefined) return `+${facts['added']} −${facts['removed'] ?? '0'}`;
+      if (facts['changed'] !== undefined) return t.changes.files(Number(facts['changed']));
       if (facts['exit_code'] !== undefined && facts['exit_code'] !== '0')
         return t.record.exit(facts['exit_code']);
       return took(Number(facts['ms'] ?? 0), t);

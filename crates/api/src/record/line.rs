@@ -10,8 +10,8 @@ use crate::wire::ApiError;
 use crate::wire::record::RecordLine;
 use domain::call::Verdict;
 use domain::event::{
-    ApprovalRequested, AssistantAccepted, AttemptEnd, AttemptEndKind, CheckedCall, EpochReason, Fact, Origin,
-    Payload, Recorded, RequestPrepared, Settled, Source, StepEndKind, Target, ToolCall, ToolOutcome,
+    ApprovalRequested, AssistantAccepted, AttemptEnd, AttemptEndKind, Changed, CheckedCall, EpochReason,
+    Fact, Origin, Payload, Recorded, RequestPrepared, Settled, Source, StepEndKind, ToolCall, ToolOutcome,
     ToolResult,
 };
 use domain::ids::{CallId, SessionId};
@@ -60,11 +60,10 @@ fn line(recorded: &Recorded, fact: Option<&Fact>, calls: &HashMap<CallId, Facts>
         seq: recorded.seq,
         time: recorded.time,
         kind: facts::shown(&recorded.kind),
-        letter: letter(recorded).to_string(),
+        letter: letter(recorded, fact).to_string(),
         depth: depth(recorded),
         facts,
         erased: !matches!(recorded.payload, Payload::Text(_)),
-        turn: recorded.turn.as_ref().map(ToString::to_string),
     }
 }
 
@@ -90,15 +89,13 @@ fn of_call(call: &ToolCall) -> Facts {
 /// What an event says, as facts.
 fn said(fact: &Fact) -> Facts {
     match fact {
-        Fact::SessionCreated(e) => named(e.model.as_ref().map_or("", |choice| &choice.model), "model"),
         Fact::SessionRenamed(e) => one("title", &e.title),
         Fact::SessionMode(e) => one("mode", words::mode_name(e.mode)),
         Fact::SessionModel(e) => one("model", &e.model.model),
         Fact::FolderAdded(e) => one("name", &e.name),
         Fact::InboxPosted(e) => {
             let origin = if e.origin == Origin::Host { "host" } else { "user" };
-            let target = if e.target == Target::NextStep { "step" } else { "turn" };
-            some([("text", e.text.clone()), ("origin", origin.into()), ("target", target.into())])
+            some([("text", e.text.clone()), ("origin", origin.into())])
         }
         Fact::TurnStart(e) => one(
             "source",
@@ -113,10 +110,9 @@ fn said(fact: &Fact) -> Facts {
             let (end, facts) = words::end(&e.end);
             some(facts.into_iter().chain([("end", end.to_owned())]))
         }
-        Fact::StepStart(e) => some([("n", e.n.to_string()), ("model", e.model.model.clone())]),
+        Fact::StepStart(e) => one("n", &e.n.to_string()),
         Fact::StepEnd(e) => one("end", step_end(e.end)),
         Fact::UserMessage(e) => one("text", &e.text),
-        Fact::ContextNote(e) => one("topic", &e.topic),
         Fact::DocumentLoaded(e) => one("path", &e.path),
         Fact::RequestPrepared(e) => prepared(e),
         Fact::SummaryPrepared(e) => one("tokens", &e.tokens.to_string()),
@@ -127,33 +123,24 @@ fn said(fact: &Fact) -> Facts {
         Fact::AssistantAccepted(e) => answer(e),
         Fact::ToolCall(e) => of_call(e),
         Fact::ToolDecision(e) => match &e.decision {
-            Verdict::Allow { rule } => some([("verdict", "allow".into()), ("rule", rule.clone())]),
-            Verdict::Ask { rule } => some([("verdict", "ask".into()), ("rule", rule.clone())]),
-            Verdict::Deny { rule, .. } => some([("verdict", "deny".into()), ("rule", rule.clone())]),
+            Verdict::Allow { .. } => one("verdict", "allow"),
+            Verdict::Ask { .. } => one("verdict", "ask"),
+            Verdict::Deny { .. } => one("verdict", "deny"),
         },
         Fact::ApprovalRequested(e) => asked(e),
-        Fact::ApprovalRefused(e) => {
-            let nobody = e.nobody.then(|| ("nobody", "true".to_owned()));
-            some(e.why.iter().map(|why| ("why", why.clone())).chain(nobody))
-        }
+        Fact::ApprovalRefused(e) if e.nobody => one("nobody", "true"),
         Fact::ApprovalExpired(e) => one("why", &e.why),
-        Fact::ToolOutput(e) => one("text", &e.text),
         Fact::ToolResult(e) => result(e),
-        Fact::ToolDenied(e) => one("by", &e.by),
-        Fact::ToolOutcomeUnknown(e) => named(e.evidence.get("reason").map_or("", String::as_str), "reason"),
         Fact::JobCreated(e) => one("command", &e.command),
-        Fact::JobOutput(e) => one("text", &e.text),
         Fact::JobEnded(e) => {
-            some([("end", e.end.name().to_owned()), ("changed", e.changed.count().to_string())])
+            let mut facts = changed(&e.changed);
+            facts.extend(some([("end", e.end.name().to_owned()), ("ms", e.ms.to_string())]));
+            facts
         }
         Fact::CallResolved(e) => one("resolution", resolution(e.resolution)),
         Fact::QuestionAsked(e) => one("text", &e.body.text),
         Fact::PlanReplaced(e) => one("items", &e.plan.items.len().to_string()),
-        Fact::RevisionRestored(e) => some([
-            ("changed", e.changed.count().to_string()),
-            ("kept", (e.kept.len() as u64 + e.kept_more).to_string()),
-        ]),
-        Fact::RevisionThinned(e) => one("turns", &e.turns.len().to_string()),
+        Fact::RevisionRestored(e) => one("changed", &e.changed.count().to_string()),
         Fact::RecordErased(e) => one("events", &e.events.len().to_string()),
         Fact::CredentialUsed(e) => one("provider", &e.provider),
         Fact::NoticeRaised(e) => one("code", &e.code),
@@ -164,7 +151,7 @@ fn said(fact: &Fact) -> Facts {
 
 fn prepared(e: &RequestPrepared) -> Facts {
     let opened = e.opened.filter(|reason| *reason != EpochReason::First).map(super::saw::opened);
-    let facts = [("tokens", e.tokens.to_string()), ("bytes", e.bytes.to_string())];
+    let facts = [("tokens", e.tokens.to_string())];
     some(facts.into_iter().chain(opened.map(|reason| ("opened", reason))))
 }
 
@@ -210,12 +197,22 @@ fn result(e: &ToolResult) -> Facts {
         ToolOutcome::Ok { value } => facts.extend(facts::of_result(value)),
         ToolOutcome::Error { error } => facts.extend(one("error", &error.code)),
     }
-    if !e.changed.is_empty() {
-        facts.insert("changed".to_owned(), e.changed.count().to_string());
-        let counted = e.changed.effects.iter().filter_map(|effect| effect.lines);
-        let (added, removed) = counted.fold((0_u64, 0_u64), |(added, removed), lines| {
-            (added + u64::from(lines.added), removed + u64::from(lines.removed))
-        });
+    facts.extend(changed(&e.changed));
+    facts
+}
+
+/// How many files were changed, and lines, where any were counted: of files that aren't text none are.
+fn changed(changed: &Changed) -> Facts {
+    if changed.is_empty() {
+        return Facts::new();
+    }
+    let mut facts = one("changed", &changed.count().to_string());
+    let counted = changed.effects.iter().filter_map(|effect| effect.lines);
+    let lines = counted.fold(None, |sum: Option<(u64, u64)>, lines| {
+        let (added, removed) = sum.unwrap_or_default();
+        Some((added + u64::from(lines.added), removed + u64::from(lines.removed)))
+    });
+    if let Some((added, removed)) = lines {
         facts.extend(some([("added", added.to_string()), ("removed", removed.to_string())]));
     }
     facts
@@ -242,11 +239,6 @@ fn resolution(resolution: domain::event::Resolution) -> &'static str {
 
 fn one(name: &str, value: &str) -> Facts {
     Facts::from([(name.to_owned(), facts::shown(value))])
-}
-
-/// A fact where it says something.
-fn named(value: &str, name: &str) -> Facts {
-    if value.is_empty() { Facts::new() } else { one(name, value) }
 }
 
 fn some<'a>(facts: impl IntoIterator<Item = (&'a str, String)>) -> Facts {

@@ -45,25 +45,25 @@ impl Outline {
     }
 
     fn take(&mut self, event: &Recorded) {
-        self.letters.push(letter(event));
+        self.letters.push(letter(event, telling(event).as_ref()));
         self.began.get_or_insert(event.time);
         self.ended = Some(event.time);
     }
 }
 
-/// The letter of an event.
-pub(super) fn letter(event: &Recorded) -> char {
+/// What the letter of an event depends on, where its type alone doesn't tell.
+fn telling(event: &Recorded) -> Option<Fact> {
     match event.kind.as_str() {
         "attempt/end" | "turn/end" | "tool/result" | "tool/cancelled" | "job/ended" => {
-            let fact = event.clone().decode().ok().and_then(|event| event.fact);
-            fact.as_ref().map_or_else(|| plain(event), |fact| told(fact, event))
+            event.clone().decode().ok().and_then(|event| event.fact)
         }
-        _ => plain(event),
+        _ => None,
     }
 }
 
-/// By what it says.
-fn told(fact: &Fact, event: &Recorded) -> char {
+/// The letter of an event that says this, as far as it can be read.
+pub(super) fn letter(event: &Recorded, fact: Option<&Fact>) -> char {
+    let Some(fact) = fact else { return plain(event) };
     match fact {
         Fact::AttemptEnd(e) => match e.end {
             AttemptEndKind::Accepted | AttemptEndKind::Summarised { .. } | AttemptEndKind::Cancelled => 's',

@@ -118,8 +118,8 @@ fn part(part: &Part) -> SawPart {
         Source::Command => "command",
         Source::Outside => "outside",
     };
-    let (tokens, same, seq) = (part.tokens, part.same, part.seq);
-    SawPart { what: what.to_owned(), facts, source: source.to_owned(), tokens, same, seq }
+    let (tokens, same) = (part.tokens, part.same);
+    SawPart { what: what.to_owned(), facts, source: source.to_owned(), tokens, same }
 }
 
 /// Why a run of requests with the same beginning was begun anew.

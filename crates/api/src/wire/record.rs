@@ -63,8 +63,6 @@ pub struct RecordLine {
     pub facts: BTreeMap<String, String>,
     /// Were words erased from it?
     pub erased: bool,
-    /// Its turn.
-    pub turn: Option<String>,
 }
 
 /// One event exactly as recorded.
@@ -205,9 +203,6 @@ pub struct SawPart {
     pub tokens: u64,
     /// Was it in the request before, in the same place?
     pub same: bool,
-    /// The event it comes from.
-    #[ts(type = "number | null")]
-    pub seq: Option<u64>,
 }
 
 /// Tokens as a service counted them.

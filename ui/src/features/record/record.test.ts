@@ -19,7 +19,7 @@ test('a mark an event while there is room, and what went wrong is never hidden',
 });
 
 const part = (tokens: number, same: boolean): SawPart => ({
-  ...{ what: 'said', source: 'user', facts: {}, seq: null, tokens, same },
+  ...{ what: 'said', source: 'user', facts: {}, tokens, same },
 });
 
 test('the bar fills its length, pale for what stood there and dark for what is new', () => {
@@ -59,7 +59,7 @@ test('json is broken into lines with every character kept', () => {
 });
 
 const line = (kind: string, facts: RecordLine['facts'] = {}, erased = false): RecordLine => ({
-  ...{ seq: 1, time: 0, letter: 'o', depth: 0, turn: null, kind, facts, erased },
+  ...{ seq: 1, time: 0, letter: 'o', depth: 0, kind, facts, erased },
 });
 
 test('a type nobody worded is a line too, and erased words are said to be', () => {
@@ -90,6 +90,20 @@ test('events are said in both languages from their facts', () => {
       'Changed a.txt',
       '改动了 a.txt',
       '+18 −9',
+    ],
+    [
+      'tool/result',
+      { tool: 'edit_file', path: 'a.png', changed: '1' },
+      'Changed a.png',
+      '改动了 a.png',
+      '1 file',
+    ],
+    [
+      'job/ended',
+      { end: 'cancelled', ms: '8200' },
+      en.jobs.lines.ends.cancelled,
+      zh.jobs.lines.ends.cancelled,
+      '8 s',
     ],
     [
       'tool/result',

@@ -131,8 +131,7 @@ function timeAt(seq: number, began: number): number {
 
 export function lineAt(seq: number, began: number): RecordLine {
   const { kind, letter, depth, facts } = madeAt(seq);
-  const turn = seq === 0 ? null : `trn_${Math.floor((seq - 1) / TURN.length)}`;
-  return { seq, time: timeAt(seq, began), kind, letter, depth, facts, erased: false, turn };
+  return { seq, time: timeAt(seq, began), kind, letter, depth, facts, erased: false };
 }
 
 export function lettersOf(from: number, to: number): string {
@@ -178,7 +177,8 @@ export function answerRecord(view: SessionView, shape: RecordShape, command: Abo
     case 'record_event': {
       const { seq } = command.args;
       within(seq);
-      const { kind, facts, time, turn } = lineAt(seq, began);
+      const { kind, facts, time } = lineAt(seq, began);
+      const turn = seq === 0 ? null : `trn_${Math.floor((seq - 1) / TURN.length)}`;
       const payload = JSON.stringify(facts);
       const chain = { hash: 'ab'.repeat(32), before: 'cd'.repeat(32), sources: [] };
       const about = { version: 1, epoch: 1, step: null, ignorable: false, erased: false };
@@ -236,7 +236,7 @@ function sawAt(seq: number, began: number): Saw {
   }
   const first = seq < TURN.length && request < 8;
   const part = (what: string, source: string, tokens: number, same: boolean, facts = {}): SawPart => ({
-    ...{ what, source, tokens, same, facts, seq: null },
+    ...{ what, source, tokens, same, facts },
   });
   const parts = [
     part('instructions', 'host', 4_210, !first),

@@ -31,8 +31,4 @@ facts: { [key in string]: string },
 /**
  * Were words erased from it?
  */
-erased: boolean, 
-/**
- * Its turn.
- */
-turn: string | null, };
+erased: boolean, };

@@ -23,8 +23,4 @@ tokens: number,
 /**
  * Was it in the request before, in the same place?
  */
-same: boolean, 
-/**
- * The event it comes from.
- */
-seq: number | null, };
+same: boolean, };
