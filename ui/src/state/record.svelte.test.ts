@@ -64,6 +64,46 @@ test('r_cli_04_what_comes_after_is_read_on_from_where_it_ended', async () => {
   expect(named(fake.asked, 'record_lines')).toHaveLength(2);
 });
 
+test('a record that was left and is looked at again is followed again', async () => {
+  const { fake, log } = await opened(10);
+  log.follow();
+  log.stop();
+  await vi.advanceTimersByTimeAsync(1_000);
+  const before = named(fake.asked, 'record_outline').length;
+  fake.world.records?.set('ses_done', { events: 12, began: 1e12, verification: holding(12) });
+  log.follow();
+  await vi.advanceTimersByTimeAsync(400);
+  expect(named(fake.asked, 'record_outline')).toHaveLength(before + 1);
+  expect(log.total).toBe(12);
+});
+
+test('what was asked for before it was opened anew is not shown after', async () => {
+  const { fake, log } = await opened(96);
+  log.choose(7);
+  log.look(7);
+  await vi.advanceTimersByTimeAsync(200);
+  const call = fake.call.bind(fake);
+  let answer = () => {};
+  fake.call = async (command) => {
+    const reply = await call(command);
+    if (command.name === 'moment' || command.name === 'record_event')
+      await new Promise<void>((resolve) => (answer = resolve));
+    return reply;
+  };
+  const event = log.readEvent();
+  await vi.advanceTimersByTimeAsync(0);
+  await log.open({});
+  answer();
+  await event;
+  expect(log.looked).toBeNull();
+  log.look(7);
+  await vi.advanceTimersByTimeAsync(200);
+  await log.open({});
+  answer();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(log.looked).toBeNull();
+});
+
 test('a session that is opened anew is read anew, since words may have been erased from it', async () => {
   const { log } = await opened(60);
   log.want(3);

@@ -132,6 +132,7 @@ export class RecordLog {
 
   stop(): void {
     clearTimeout(this.#follow);
+    this.#follow = undefined;
     clearTimeout(this.#settle);
     this.pause();
   }
@@ -213,7 +214,8 @@ export class RecordLog {
 
   async #look(seq: number): Promise<void> {
     const args = { session: this.session, seq };
-    const here = () => this.at === seq;
+    const opening = this.#opening;
+    const here = () => this.at === seq && opening === this.#opening;
     try {
       const moment = await ask(this.#backend, { name: 'moment', args }, 'moment');
       if (!here()) return;
@@ -240,12 +242,14 @@ export class RecordLog {
   async readEvent(): Promise<void> {
     const { looked } = this;
     if (!looked || looked.event) return;
+    const opening = this.#opening;
     const args = { session: this.session, seq: looked.seq };
     try {
       const event = await ask(this.#backend, { name: 'record_event', args }, 'record_event');
+      if (opening !== this.#opening) return;
       if (this.looked?.seq === event.seq) this.looked = { ...this.looked, event };
     } catch (thrown) {
-      this.problem = failureOf(thrown);
+      if (opening === this.#opening) this.problem = failureOf(thrown);
     }
   }
 
