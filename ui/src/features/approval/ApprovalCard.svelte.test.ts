@@ -107,6 +107,21 @@ test('a43_reading_what_may_hold_secrets_says_who_gets_it_and_that_it_stays_there
   expect(zhWords).not.toContain('会改动');
 });
 
+test('a service on this computer makes only reading less of a risk, not a command that names a secret', () => {
+  const service = { name: 'Ollama', local: true };
+  const told = (part: Parameters<typeof show>[0]) => {
+    const { container, unmount } = show({ risk: 3, ...part }, { service });
+    const lit = container.querySelectorAll('.pips .on').length;
+    unmount();
+    return lit;
+  };
+  const facts = { command: 'cat .env', path: '.env', secrets: '.env' };
+  expect(told({ act: 'read', facts })).toBe(2);
+  expect(told({ act: 'run', facts })).toBe(3);
+  expect(told({ act: 'read', facts, reach: ['example.org:443'] })).toBe(3);
+  expect(told({ act: 'read', facts: { ...facts, protected: '.env' } })).toBe(3);
+});
+
 test('a command that wants a site it has no way to is said to fail, and what it prints of a secret to be sent', () => {
   const facts = { command: 'curl https://example.org', hosts: 'example.org' };
   const words = 'It wants example.org and has no way there: it will probably fail.';
