@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { answer, approval, call, calls, end, entry } from '../protocol/fake/make';
 import type { ApprovalState } from '../protocol/generated/ApprovalState';
-import { decisionOf, decisionsAfter, toldBeside, turnIsOver } from './told';
+import { decisionOf, decisionsAfter, lastTold, toldBeside, turnIsOver } from './told';
 
 const request = (of: string, state: ApprovalState) =>
   entry(`apr_${of}`, 0, { kind: 'approval', approval: approval(`apr_${of}`, { call: of, state }) });
@@ -66,4 +66,9 @@ test('what is taken back or noted after a turn leaves it ended', () => {
   expect(turnIsOver(over)).toBe(true);
   expect(turnIsOver([...over, entry('u', 0, { kind: 'undo', undo }), entry('n', 0, note)])).toBe(true);
   expect(turnIsOver([...over, answer('b', 0, 'y'), entry('n', 0, note)])).toBe(false);
+  // Summarised by hand after a turn that failed: it can still be tried again.
+  const less = { steps: 4, results: 0, before: 9_000, after: 900, why: 'asked', text: 'x' };
+  const history = { kind: 'history' as const, history: { ...less, by_model: true, in_force: true } };
+  const failed = end('t', 0, 'failed', { class: 'overloaded' }, 1);
+  expect(lastTold([answer('a', 0, 'x'), failed, entry('h', 0, history)])).toBe(failed);
 });

@@ -16,6 +16,8 @@ export type Decisions = ReadonlyMap<string, ApprovalState>;
 /** What the person found about calls whose outcome wasn't known. */
 export type Findings = ReadonlyMap<string, Resolution>;
 
+/** What is put beside the work, also after it ended. */
+const BESIDE: ReadonlySet<EntryBody['kind']> = new Set<EntryBody['kind']>(['undo', 'notice', 'history']);
 /** Entries looked at on either side: more requests than one step can have calls. */
 const NEAR = 64;
 
@@ -77,9 +79,9 @@ export function endedWell(cells: readonly Told[]): boolean {
   return body?.kind === 'turn_end' && body.end === 'completed';
 }
 
-/** The last entry that is neither a return nor a note. */
+/** The last entry that is neither a return, a note nor about how much of the conversation the model gets. */
 export function lastTold<T extends Told>(cells: readonly T[]): T | undefined {
-  return cells.findLast(({ body }) => body.kind !== 'undo' && body.kind !== 'notice');
+  return cells.findLast(({ body }) => !BESIDE.has(body.kind));
 }
 
 /** What was decided about all of these calls alike; null where it wasn't, or not alike. */
