@@ -1,6 +1,7 @@
 //! `exec` and `resume`: one turn to its end, and going on with what was cut off.
 
 use crate::args::Exec;
+use crate::cut_off;
 use crate::exit::{Exit, Failure, of_end};
 use crate::follow::Follow;
 use crate::output;
@@ -20,9 +21,25 @@ pub(crate) async fn exec(data: PathBuf, mut task: Exec) -> Result<Exit, Failure>
     }
     check(&task)?;
     let way = Way::to_work(&data, own(&task)).await?;
-    let done = run(&way, &task).await;
-    way.close().await;
+    let begun = match begin(&way, &task).await {
+        Ok(begun) => begun,
+        Err(failure) => {
+            way.close().await;
+            return Err(failure);
+        }
+    };
+    let done = run(&way, &task, &begun).await;
+    cut_off::close(&way, &begun.session, begun.from).await;
     done
+}
+
+/// The session that works on the task.
+struct Begun {
+    session: String,
+    /// The number of its next event.
+    from: u64,
+    /// Does its open turn ask for a yes or an answer?
+    asks: bool,
 }
 
 fn check(task: &Exec) -> Result<(), Failure> {
@@ -61,19 +78,23 @@ fn own(task: &Exec) -> Own {
     }
 }
 
-async fn run(way: &Way, task: &Exec) -> Result<Exit, Failure> {
+async fn begin(way: &Way, task: &Exec) -> Result<Begun, Failure> {
     let model = model(way, task).await?;
-    let (session, from, asks) = match &task.session {
-        Some(session) => continued(way, session, task, model).await?,
-        None => (created(way, task, model).await?, 0, false),
-    };
+    match &task.session {
+        Some(session) => continued(way, session, task, model).await,
+        None => Ok(Begun { session: created(way, task, model).await?, from: 0, asks: false }),
+    }
+}
+
+async fn run(way: &Way, task: &Exec, begun: &Begun) -> Result<Exit, Failure> {
+    let Begun { session, from, asks } = begun;
     for folder in &task.also_read {
-        way.add_folder(&session, folder).await?;
+        way.add_folder(session, folder).await?;
     }
     if task.json {
         output::json(&json!({ "session_id": session }));
     }
-    let events = way.events(&session, from).await?;
+    let events = way.events(session, *from).await?;
     let words = Command::Send {
         session: session.clone(),
         text: task.task.clone(),
@@ -83,10 +104,10 @@ async fn run(way: &Way, task: &Exec) -> Result<Exit, Failure> {
     let Reply::Sent { message, .. } = way.call(words).await? else {
         return Err(Failure::internal("the message wasn't recorded"));
     };
-    let mut follow = Follow::new(way, &session, task.json);
+    let mut follow = Follow::new(way, session, task.json);
     follow.message = Some(message);
     follow.wait = task.wait_approvals;
-    if asks && way.is_host() && !task.wait_approvals {
+    if *asks && way.is_host() && !task.wait_approvals {
         // The open turn waits for an answer that nobody here gives; the message is read after it.
         follow.finish("waiting");
         return Ok(of_end("waiting"));
@@ -94,13 +115,12 @@ async fn run(way: &Way, task: &Exec) -> Result<Exit, Failure> {
     follow.run(events).await
 }
 
-/// The session's id, the number of its next event, and whether its open turn asks for a yes or an answer.
 async fn continued(
     way: &Way,
     session: &str,
     task: &Exec,
     model: Option<ModelChoice>,
-) -> Result<(String, u64, bool), Failure> {
+) -> Result<Begun, Failure> {
     let session = session.to_owned();
     let view = Follow::new(way, &session, false).view().await?;
     if let Some(mode) = task.mode.map(Mode::from).filter(|mode| *mode != view.mode) {
@@ -116,7 +136,7 @@ async fn continued(
         _ => false,
     };
     let asks = matches!(view.activity, Activity::NeedsYou { .. }) && view.entries.iter().any(open);
-    Ok((session, view.seq + 1, asks))
+    Ok(Begun { session, from: view.seq + 1, asks })
 }
 
 async fn created(way: &Way, task: &Exec, model: Option<ModelChoice>) -> Result<String, Failure> {
@@ -223,7 +243,7 @@ pub(crate) async fn resume(data: PathBuf, session: String, json: bool) -> Result
     };
     let way = Way::to_work(&data, Own::default()).await?;
     let done = resumed(&way, &session, from, json).await;
-    way.close().await;
+    cut_off::close(&way, &session, from).await;
     done
 }
 

@@ -5,6 +5,7 @@
 
 mod archive;
 mod args;
+mod cut_off;
 mod erase;
 mod exec;
 mod exit;

@@ -2,9 +2,10 @@
 //!
 //! As a guest it is said and done; where this process hosts, the session then works on until it rests.
 
+use crate::cut_off;
 use crate::exec::{fresh_command, rest};
 use crate::exit::{Exit, Failure};
-use crate::looking::{Needed, needs};
+use crate::looking::{Needed, needs, view};
 use crate::output;
 use crate::way::{Own, Way};
 use api::wire::command::{Command, Intent, Resolution};
@@ -81,13 +82,19 @@ async fn find(data: &std::path::Path, id: &str) -> Result<Needed, Failure> {
 async fn say(data: PathBuf, session: String, command: Command) -> Result<Exit, Failure> {
     // Whoever types this is there to be asked the next thing, too.
     let way = Way::to_work(&data, Own { attended: true, ..Own::default() }).await?;
-    let done = said(&way, &session, command).await;
-    way.close().await;
+    let from = match view(&way, &session).await {
+        Ok(view) => view.seq + 1,
+        Err(failure) => {
+            way.close().await;
+            return Err(failure);
+        }
+    };
+    let done = said(&way, &session, from, command).await;
+    cut_off::close(&way, &session, from).await;
     done
 }
 
-async fn said(way: &Way, session: &str, command: Command) -> Result<Exit, Failure> {
-    let from = crate::follow::Follow::new(way, session, false).view().await?.seq + 1;
+async fn said(way: &Way, session: &str, from: u64, command: Command) -> Result<Exit, Failure> {
     way.call(command).await?;
     output::diagnose("recorded");
     if way.is_host() { rest(way, session, from, false).await } else { Ok(Exit::Completed) }

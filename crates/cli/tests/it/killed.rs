@@ -70,3 +70,25 @@ fn a_turn_cut_off_while_the_model_spoke_goes_on_when_resumed() {
     assert_eq!(payloads(&log, "attempt/end")[0]["end"]["end"], "interrupted");
     assert_eq!(rig.run(&["verify"]).code, 0);
 }
+
+/// Commands in the background end with the program that hosts them, and those that had no place yet begin with the next: it
+/// says so, once.
+#[test]
+fn commands_in_the_background_that_end_with_the_program_are_named() {
+    let background = |n: u32| {
+        let command = format!("echo on > {n}.on; sleep 600");
+        call("run_command", json!({"command": command, "background": true}))
+    };
+    let begun = json!({"command": "until [ \"$(ls | grep -c on$)\" = 4 ]; do :; done"});
+    let mut answers: Vec<_> = (0..5).map(background).collect();
+    answers.extend([call("run_command", begun), text("They go on.")]);
+    let rig = Rig::new(json!(answers));
+    let done = rig.run(&Rig::exec(&["--mode", "auto"]));
+    assert_eq!((done.code, done.done()["answer"].as_str()), (0, Some("They go on.")), "{}", done.err);
+    let said = |words: &str| done.err.lines().filter(|line| line.starts_with(words)).count();
+    let named = |n: &u32| done.err.lines().filter(|line| line.contains(&format!("echo on > {n}.on"))).count();
+    let stopped = said("stopped with this program, before its end, in the background: echo on > ");
+    let waits = said("begins in the background when Daybook is opened next: echo on > ");
+    assert_eq!((stopped, waits), (4, 1), "{}", done.err);
+    assert!((0..5).all(|n| named(&n) == 1), "{}", done.err);
+}
