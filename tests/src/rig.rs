@@ -173,7 +173,7 @@ impl Rig {
     #[expect(clippy::expect_used, reason = "a rig that can't start ends the test")]
     pub fn start(&self, faults: DieAt) -> Process {
         let faults = Arc::new(faults);
-        let clock = Arc::new(CountedClock(Arc::clone(&self.world)));
+        let clock = Arc::new(CountedClock::of(Arc::clone(&self.world)));
         let injected: Arc<dyn store::Faults> = Arc::clone(&faults) as _;
         let options = Options::inline(Arc::clone(&clock) as _).with_faults(injected);
         let store = Store::open(&self.data, options).expect("the store opens");

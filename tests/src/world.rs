@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 use tools::Cage;
 use tools::launch::{Ended, Exit, Hold, LaunchError, Launcher, Order, Running};
@@ -16,6 +17,52 @@ pub struct World {
     commands: Mutex<Vec<String>>,
     ids: AtomicU64,
     now: AtomicU64,
+    /// Where judging stops while it is shut: after the folder was looked at, before the engine hears of it.
+    pub judging: Gate,
+}
+
+/// Stops whoever comes while it is shut.
+#[derive(Debug, Default)]
+pub struct Gate {
+    standing: Mutex<Standing>,
+    told: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Standing {
+    shut: bool,
+    waiting: usize,
+}
+
+impl Gate {
+    /// Shuts it for who comes from now on.
+    pub fn shut(&self) {
+        self.standing().shut = true;
+    }
+
+    /// Lets everybody through.
+    pub fn open(&self) {
+        self.standing().shut = false;
+        self.told.notify_all();
+    }
+
+    /// Does somebody wait before it?
+    #[must_use]
+    pub fn is_waited_at(&self) -> bool {
+        self.standing().waiting > 0
+    }
+
+    /// Goes through, once it is open.
+    pub fn pass(&self) {
+        let mut standing = self.standing();
+        standing.waiting += 1;
+        let passed = self.told.wait_while(standing, |standing| standing.shut);
+        passed.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
+    }
+
+    fn standing(&self) -> MutexGuard<'_, Standing> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl World {
@@ -47,11 +94,25 @@ impl Ids for CountedIds {
 }
 
 /// A clock that moves by one millisecond each time it is read.
-pub struct CountedClock(pub Arc<World>);
+pub struct CountedClock {
+    world: Arc<World>,
+    runtime: ThreadId,
+}
+
+impl CountedClock {
+    /// A clock for a process whose runtime has this thread. Beside it only judging reads the clock.
+    #[must_use]
+    pub fn of(world: Arc<World>) -> Self {
+        Self { world, runtime: thread::current().id() }
+    }
+}
 
 impl store::Clock for CountedClock {
     fn now_ms(&self) -> u64 {
-        1_900_000_000_000 + self.0.now.fetch_add(1, Ordering::Relaxed)
+        if thread::current().id() != self.runtime {
+            self.world.judging.pass();
+        }
+        1_900_000_000_000 + self.world.now.fetch_add(1, Ordering::Relaxed)
     }
 }
 

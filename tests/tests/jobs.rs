@@ -7,7 +7,10 @@ use domain::ids::JobId;
 use domain::state::{Job, JobPhase, State};
 use engine::{Command, CommandFailure};
 use std::sync::Arc;
+use tests::world::{CountingShell, Gate};
 use tests::{Answers, DieAt, Rig};
+use tools::Cage;
+use tools::launch::{LaunchError, Launcher, Order, Running};
 use tools::rules::About;
 
 fn alone<T>(run: impl Future<Output = T>) -> T {
@@ -334,5 +337,100 @@ fn what_other_work_did_meanwhile_is_not_the_jobs() {
             "a command beside it may not be alone"
         );
         play.clean();
+    });
+}
+
+/// A shell before whose `make`, or after it, there is a gate.
+struct Gated {
+    inner: CountingShell,
+    before: Gate,
+    after: Gate,
+}
+
+impl Launcher for Gated {
+    fn cage(&self) -> Cage {
+        self.inner.cage()
+    }
+
+    fn launch(&self, order: &Order) -> Result<Box<dyn Running>, LaunchError> {
+        let makes = order.args.last().is_some_and(|command| command.starts_with("make "));
+        if makes {
+            self.before.pass();
+        }
+        let running = self.inner.launch(order);
+        if makes {
+            self.after.pass();
+        }
+        running
+    }
+}
+
+async fn waited_at(gate: &Gate) {
+    while !gate.is_waited_at() {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Which of these came, in their order.
+fn order(play: &Play, kinds: &[&str]) -> Vec<String> {
+    play.kinds().into_iter().filter(|kind| kinds.contains(&kind.as_str())).collect()
+}
+
+/// A job waits for a place that another has; a command made `other.txt`, or is about to, and hasn't ended.
+async fn one_makes_while_one_waits(gate: impl Fn(&Gated) -> &Gate) -> (Play, Arc<Gated>) {
+    let answers = [&format!("{},{}", job("hang"), job("hang 2")), &text("Begun."), &run("make other.txt")];
+    let mut rig = auto(&[answers[0], answers[1], answers[2], &text("Made.")]);
+    let inner = CountingShell { world: Arc::clone(&rig.world), cage: Cage::Full };
+    let gated = Arc::new(Gated { inner, before: Gate::default(), after: Gate::default() });
+    rig.launcher = Some(Arc::clone(&gated) as _);
+    let play = queued(rig).await;
+    gate(&gated).shut();
+    play.say("Make it.").await;
+    waited_at(gate(&gated)).await;
+    (play, gated)
+}
+
+/// The job that waited ends, and nothing of what the command made is its own.
+async fn the_other_is_not_its_own(play: &Play) {
+    let waited = play.state().jobs[0].id.clone();
+    play.tell(Command::StopJob(waited.clone())).await;
+    play.until(done).await;
+    let ended = ends(play);
+    let of_it = ended.iter().find(|ended| ended.job == waited).expect("it ended");
+    assert_eq!(paths(&of_it.changed), Vec::<&str>::new());
+    play.clean();
+}
+
+#[test]
+fn what_was_made_before_a_job_began_and_recorded_after_is_not_the_jobs() {
+    alone(async {
+        let (play, gated) = one_makes_while_one_waits(|gated| &gated.after).await;
+        let first = play.state().jobs[0].id.clone();
+        play.tell(Command::StopJob(first.clone())).await;
+        play.until(|state| running(state) && state.job(&first).is_none()).await;
+        gated.after.open();
+        play.until(|state| state.turn.is_none()).await;
+        let way = order(&play, &["tool/start", "job/started", "tool/result"]);
+        assert_eq!(way[way.len() - 3..], ["tool/start", "job/started", "tool/result"], "{way:?}");
+        the_other_is_not_its_own(&play).await;
+    });
+}
+
+#[test]
+fn what_was_made_and_recorded_while_a_job_was_being_judged_is_not_the_jobs() {
+    alone(async {
+        let (play, gated) = one_makes_while_one_waits(|gated| &gated.before).await;
+        let first = play.state().jobs[0].id.clone();
+        play.rig.world.judging.shut();
+        play.tell(Command::StopJob(first)).await;
+        // The job's tree was taken, and it hasn't begun.
+        waited_at(&play.rig.world.judging).await;
+        gated.before.open();
+        play.until(|state| state.turn.is_none()).await;
+        play.rig.world.judging.open();
+        play.until(running).await;
+        let way = order(&play, &["tool/start", "job/started", "tool/result"]);
+        assert_eq!(way[way.len() - 3..], ["tool/start", "tool/result", "job/started"], "{way:?}");
+        the_other_is_not_its_own(&play).await;
     });
 }

@@ -379,7 +379,7 @@ pub(crate) fn job_created(n: u128, by: u128) -> JobCreated {
 }
 
 pub(crate) fn job_started(n: u128, semantics: Semantics) -> JobStarted {
-    JobStarted { job: job(n), semantics, tree: None, uncaged: false }
+    JobStarted { job: job(n), semantics, tree: None, since: None, uncaged: false }
 }
 
 pub(crate) fn job_cancel(n: u128, by: JobCancelBy) -> JobCancel {

@@ -34,6 +34,9 @@ pub struct JobStarted {
     /// Tree of the folder just before, where its changes are told by comparing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Digest>,
+    /// Where the log was before that tree was taken; what the session has on record from there on may not be in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
     /// No cage holds it: it may outlive the process that started it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncaged: bool,

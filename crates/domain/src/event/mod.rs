@@ -106,6 +106,18 @@ macro_rules! catalogue {
                 match self { $(Self::$variant(payload) => serde_json::to_string(payload),)* }
             }
 
+            /// What it says was changed in the folder, where it is of a type that says so.
+            #[must_use]
+            pub fn changed(&self) -> Option<&Changed> {
+                match self { $(Self::$variant(payload) => catalogue!(@changed payload $($flag)?),)* }
+            }
+
+            /// Do facts of this type say what was changed in the folder?
+            #[must_use]
+            pub fn changes(kind: &str) -> bool {
+                match kind { $($name => catalogue!(@changes $($flag)?),)* _ => false }
+            }
+
             /// Reads a payload of this type and version.
             ///
             /// # Errors
@@ -128,7 +140,17 @@ macro_rules! catalogue {
         })*
     };
     (@flag) => { false };
+    (@flag changing) => { false };
     (@flag ignorable) => { true };
+    (@changed $payload:ident) => {{
+        let _ = $payload;
+        None
+    }};
+    (@changed $payload:ident ignorable) => { catalogue!(@changed $payload) };
+    (@changed $payload:ident changing) => { Some(&$payload.changed) };
+    (@changes) => { false };
+    (@changes ignorable) => { false };
+    (@changes changing) => { true };
 }
 
 catalogue! {
@@ -214,13 +236,13 @@ catalogue! {
     /// Live output of a running call, for showing only.
     ToolOutput = "tool/output" v 1 ignorable;
     /// A call ended with a result, good or bad.
-    ToolResult = "tool/result" v 1;
+    ToolResult = "tool/result" v 1 changing;
     /// A call ended: it was not allowed.
     ToolDenied = "tool/denied" v 1;
     /// A call ended: it was stopped, and its executor confirmed that.
-    ToolCancelled = "tool/cancelled" v 1;
+    ToolCancelled = "tool/cancelled" v 1 changing;
     /// A call ended without anybody knowing what it did.
-    ToolOutcomeUnknown = "tool/outcome_unknown" v 1;
+    ToolOutcomeUnknown = "tool/outcome_unknown" v 1 changing;
     /// A call left a command to go on in the background, as a job.
     JobCreated = "job/created" v 1;
     /// A job was judged again and begins.
@@ -232,7 +254,7 @@ catalogue! {
     /// A job was lost sight of: whether it ended isn't known.
     JobReconciling = "job/reconciling" v 1;
     /// A job ended, once, with its reason.
-    JobEnded = "job/ended" v 1;
+    JobEnded = "job/ended" v 1 changing;
     /// A person or a query settled an unknown outcome.
     CallResolved = "call/resolved" v 1;
     /// The model asked the person something.
@@ -247,7 +269,7 @@ catalogue! {
     /// finished.
     RevisionCalledOff = "revision/called_off" v 1;
     /// Changes were taken back, and what was left alone.
-    RevisionRestored = "revision/restored" v 1;
+    RevisionRestored = "revision/restored" v 1 changing;
     /// Contents that were kept for undo only were let go: which turns can't be undone any more.
     RevisionThinned = "revision/thinned" v 1;
     /// The person allowed something for the rest of the session.
@@ -336,6 +358,15 @@ mod tests {
         let old = r#"{"end":{"reason":"failed","code":"server","message":"oops (HTTP 500)"}}"#;
         let Ok(Fact::TurnEnd(TurnEnd { end })) = Fact::decode("turn/end", 1, old) else { panic!() };
         assert_eq!(end, End::failed("server", "oops (HTTP 500)"));
+    }
+
+    /// Each payload that says what changed in the folder is found by it.
+    #[test]
+    fn every_type_that_says_what_changed_is_marked() {
+        let sources = [include_str!("tool.rs"), include_str!("job.rs"), include_str!("revision.rs")];
+        let fields: usize =
+            sources.iter().map(|source| source.matches("pub changed: Changed,").count()).sum();
+        assert_eq!(CATALOGUE.iter().filter(|kind| Fact::changes(kind.name)).count(), fields);
     }
 
     #[test]

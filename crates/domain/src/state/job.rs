@@ -53,7 +53,7 @@ pub enum JobPhase {
 pub struct JobRun {
     /// When it began, UTC ms.
     pub at: u64,
-    /// Where that was recorded.
+    /// Where the log was before its tree was taken, or where its beginning is recorded.
     pub seq: u64,
     /// The process that runs it.
     pub epoch: u64,
@@ -131,6 +131,8 @@ pub(super) fn check_started(state: &State, e: &JobStarted) -> Verdict {
     let job = state.job(&e.job);
     let pending = job.is_some_and(|job| job.phase == JobPhase::Pending && job.cancel.is_none());
     require(pending, "job/phase", || format!("{} isn't waiting to begin", e.job))?;
+    let before = e.since.is_none_or(|since| since <= state.next_seq);
+    require(before, "job/since", || format!("the tree of {} was taken later", e.job))?;
     require(state.restoring.is_none(), "revision/idle", || "changes are being taken back".into())
 }
 
@@ -185,7 +187,7 @@ pub(super) fn started(state: &mut State, e: &JobStarted, event: &Event) {
     let beside = changes && (state.job_changes() || calls_change(state));
     let run = JobRun {
         at: event.envelope.time,
-        seq: event.envelope.seq,
+        seq: e.since.unwrap_or(event.envelope.seq),
         epoch: event.envelope.epoch,
         semantics: e.semantics.clone(),
         tree: e.tree,

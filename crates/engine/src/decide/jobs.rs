@@ -70,8 +70,15 @@ pub(super) fn judged(state: &State, id: &JobId, judged: Judged, env: &Env<'_>) -
     match refused(&judgement) {
         Some(error) => fail(error),
         None => {
-            let Judgement { semantics, tree, uncaged, .. } = judgement;
-            Decision::barrier(vec![Draft::new(JobStarted { job: id.clone(), semantics, tree, uncaged })])
+            let Judgement { semantics, tree, since, uncaged, .. } = judgement;
+            let since = tree.map(|_| since);
+            Decision::barrier(vec![Draft::new(JobStarted {
+                job: id.clone(),
+                semantics,
+                tree,
+                since,
+                uncaged,
+            })])
         }
     }
 }

@@ -61,6 +61,8 @@ pub struct Judgement {
     pub waits: bool,
     /// The folder's tree now, where the call's changes are told by comparing.
     pub tree: Option<Digest>,
+    /// Where the log was before that tree was taken.
+    pub since: u64,
     /// Would no cage hold it?
     pub uncaged: bool,
     /// What it asks of the engine instead of running.

@@ -314,6 +314,7 @@ fn judgement(verdict: Verdict, shown: &[u8], cleared: bool) -> Judgement {
         cleared,
         waits: false,
         tree: None,
+        since: 0,
         uncaged: false,
         interaction: None,
     }

@@ -160,6 +160,8 @@ fn one(
     let standing = standing(shared, session, state, &call.id)?;
     let (ctx, mode) = (&standing.ctx, standing.mode);
     let mut surveyed = checked.survey(ctx)?;
+    // What is recorded before this is in the tree; what is recorded after it may be.
+    let since = shared.store.state(session).map_or(state.next_seq, |now| now.next_seq);
     let tree = match trees::wide(&surveyed.facts, mode) {
         true => trees::cover(shared, &ctx.place, &mut surveyed.facts, cancel),
         false => None,
@@ -192,6 +194,7 @@ fn one(
         cleared: cleared.is_some(),
         waits,
         tree,
+        since,
         uncaged: cleared.as_ref().is_some_and(|cleared| cleared.hold() == Hold::Uncaged),
         interaction: checked.interaction().cloned(),
         in_force: standing.in_force,

@@ -13,11 +13,13 @@ use crate::perform::calls::{self, For};
 use crate::perform::standing::standing;
 use crate::perform::{Done, Pieces, Ready, trees};
 use crate::shared::{Live, Shared, real_root};
-use domain::call::{Effect, ToolError};
+use domain::call::{Effect, Entry, ToolError};
+use domain::digest::Digest;
 use domain::event::{Changed, Doubt, Fact, JobEnded};
 use domain::ids::{JobId, SessionId};
 use domain::state::{EndedJob, Job, JobPhase, State};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -25,6 +27,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tools::call::{JobAction, OfJob};
+use tools::revision::{same, standing_in};
 use tools::{Ctx, Output};
 
 /// Most bytes of the newest output that are kept of a running job.
@@ -87,7 +90,7 @@ pub(crate) async fn run(
     let standing = standing(&shared, &session, &state, &job.call.id);
     let finished = match (ready, standing.map(|standing| Ctx { cancel, output, ..standing.ctx })) {
         (Some(ready), Ok(ctx)) => {
-            let beside = trees::Beside::Job { session: &session, job: &id, since: run.seq };
+            let beside = trees::Beside::Job(trees::Since { session: &session, job: &id, seq: run.seq });
             trees::held(&shared, run.tree, ready, ctx, beside).await
         }
         // Nothing of it ran: it begins only with the clearance that this process made.
@@ -268,53 +271,69 @@ pub(crate) fn unrecorded(finished: Finished, message: String) -> Finished {
 }
 
 /// What a job changed, from what is different since it began: without what other work of the session is on record with.
-/// Where it changed something after that, it is from what the other left.
+/// Where it changed something after that, it is from what the other left. Where that can't be told, it says so. Blocks.
 pub(crate) fn own(
     shared: &Shared,
-    session: &SessionId,
-    job: &JobId,
-    since: u64,
-    mut differs: Vec<Effect>,
-) -> Vec<Effect> {
-    let Some(others) = others(shared, session, job, since) else { return differs };
-    for other in others {
-        match differs.iter().position(|one| one.path == other.path) {
-            Some(at) if differs[at].after == other.after => drop(differs.remove(at)),
-            Some(at) => differs[at].before = other.after,
-            // It stands there as it did before, though something else was put there: that was taken away again.
-            None => differs.push(Effect {
-                path: other.path,
-                before: other.after,
-                after: other.before,
-                lines: None,
-                kept_in: None,
-            }),
+    since: trees::Since<'_>,
+    tree: &Digest,
+    differs: Vec<Effect>,
+) -> (Vec<Effect>, Option<Doubt>) {
+    let Some(others) = others(shared, since) else { return (differs, Some(Doubt::Mixed)) };
+    let blobs = blobs(shared);
+    match without(differs.clone(), others, |path| standing_in(&blobs, tree, path)) {
+        Ok(own) => (own, None),
+        Err(error) => {
+            tracing::warn!(%error, "what other work did beside a job can't be told");
+            (differs, Some(Doubt::Mixed))
         }
     }
-    differs.retain(|effect| effect.before != effect.after);
-    differs
 }
 
-/// The net change of everything else that the session has on record since then.
-fn others(shared: &Shared, session: &SessionId, job: &JobId, since: u64) -> Option<Vec<Effect>> {
-    let (mut all, mut next) = (Vec::new(), since);
-    loop {
-        let page = shared.store.events(session, next, PAGE).ok()?;
-        let Some(last) = page.last() else { break };
-        next = last.seq + 1;
-        let kinds = ["tool/result", "tool/cancelled", "tool/outcome_unknown", "job/ended"];
-        for event in page.into_iter().filter(|event| kinds.contains(&event.kind.as_str())) {
-            let changed = match event.decode().ok()?.fact? {
-                Fact::ToolResult(e) => e.changed,
-                Fact::ToolCancelled(e) => e.changed,
-                Fact::ToolOutcomeUnknown(e) => e.changed,
-                Fact::JobEnded(e) if e.job != *job => e.changed,
-                _ => continue,
-            };
-            all.extend(effects(&changed, &shared.store).ok()?.0);
+/// What is left of a difference without the others' part of it; `stood` is what stood at a path when it began.
+fn without<E>(
+    mut differs: Vec<Effect>,
+    others: BTreeMap<String, Effect>,
+    stood: impl Fn(&str) -> Result<Option<Entry>, E>,
+) -> Result<Vec<Effect>, E> {
+    for other in others.into_values() {
+        let at = differs.iter().position(|one| one.path == other.path);
+        match at.and_then(|at| differs.get_mut(at)) {
+            Some(own) => own.before = other.after,
+            None => {
+                let now = stood(&other.path)?;
+                // Where the same stood there, the other had put it there before this began. What no tree covers can't be told.
+                let known = !matches!(now, Some(Entry::Uncovered { .. }));
+                if known && !same(now.as_ref(), other.after.as_ref()) {
+                    // Something else was put there, and it stands there as it did before: that was taken away again.
+                    let (path, before) = (other.path, other.after);
+                    differs.push(Effect { path, before, after: now, lines: None, kept_in: None });
+                }
+            }
         }
     }
-    Some(tools::revision::compose(&all))
+    differs.retain(|effect| !same(effect.before.as_ref(), effect.after.as_ref()));
+    Ok(differs)
+}
+
+/// The last change of each path by everything else that the session has on record since then.
+fn others(shared: &Shared, since: trees::Since<'_>) -> Option<BTreeMap<String, Effect>> {
+    let (mut last_of, mut next) = (BTreeMap::new(), since.seq);
+    loop {
+        let page = shared.store.events(since.session, next, PAGE).ok()?;
+        let Some(last) = page.last() else { break };
+        next = last.seq + 1;
+        for event in page.into_iter().filter(|event| Fact::changes(&event.kind)) {
+            let fact = event.decode().ok()?.fact?;
+            if matches!(&fact, Fact::JobEnded(e) if e.job == *since.job) {
+                continue;
+            }
+            if let Some(changed) = fact.changed() {
+                let (effects, _) = effects(changed, &shared.store).ok()?;
+                last_of.extend(effects.into_iter().map(|effect| (effect.path.clone(), effect)));
+            }
+        }
+    }
+    Some(last_of)
 }
 
 /// What is different since the jobs of a dead process began, for those whose trees can tell. Blocks.
@@ -326,10 +345,54 @@ pub(crate) fn look(
 ) -> Vec<(domain::ids::CallId, crate::decide::Look)> {
     let found = state.jobs.iter().filter_map(|job| {
         let run = job.running().filter(|run| !run.uncaged && run.epoch != shared.store.epoch())?;
-        let differs = trees::since(shared, place, run.tree.as_ref()?, &CancellationToken::new())?;
-        let own = own(shared, session, &job.id, run.seq, differs.effects);
+        let tree = run.tree.as_ref()?;
+        let differs = trees::since(shared, place, tree, &CancellationToken::new())?;
+        let (own, doubt) =
+            own(shared, trees::Since { session, job: &job.id, seq: run.seq }, tree, differs.effects);
         let changed = calls::bounded_changes(own, &blobs(shared));
+        let changed = doubt.into_iter().fold(changed, Changed::doubted);
         Some((job.call.id.clone(), crate::decide::Look::Differs(changed)))
     });
     found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn entry(content: Option<&str>) -> Option<Entry> {
+        content.map(|content| Entry::File { content: Digest::of(content.as_bytes()), bytes: 1, mode: None })
+    }
+
+    fn effect((before, after): (Option<&str>, Option<&str>)) -> Effect {
+        let (before, after) = (entry(before), entry(after));
+        Effect { path: "a".into(), before, after, lines: None, kept_in: None }
+    }
+
+    type Change<'a> = (Option<&'a str>, Option<&'a str>);
+
+    /// What stood there when the job began and at its end, what another recorded meanwhile, and what is the job's.
+    #[track_caller]
+    fn check(stood: Option<&str>, now: Option<&str>, other: Change<'_>, expect: Option<Change<'_>>) {
+        let differs = if stood == now { vec![] } else { vec![effect((stood, now))] };
+        let others = BTreeMap::from([("a".to_owned(), effect(other))]);
+        let own = without(differs, others, |_| Ok::<_, Infallible>(entry(stood))).unwrap();
+        assert_eq!(own, expect.map(effect).into_iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_jobs_change_is_from_what_others_left_whenever_they_recorded_it() {
+        let (one, two, three) = (Some("1"), Some("2"), Some("3"));
+        check(None, one, (None, one), None);
+        // It was there before the job began, and recorded only after.
+        check(one, one, (None, one), None);
+        check(one, two, (None, one), Some((one, two)));
+        // The job changed it after the other.
+        check(None, two, (None, one), Some((one, two)));
+        check(None, None, (None, one), Some((one, None)));
+        // The other's last word was what stood there before all.
+        check(two, one, (two, one), None);
+        check(one, three, (two, one), Some((one, three)));
+    }
 }

@@ -86,14 +86,15 @@ pub(crate) enum Beside<'a> {
     /// A call, beside others of its answer.
     Calls,
     /// A job, beside whatever the session does since it began.
-    Job {
-        /// The session.
-        session: &'a SessionId,
-        /// The job.
-        job: &'a JobId,
-        /// Where its beginning is recorded.
-        since: u64,
-    },
+    Job(Since<'a>),
+}
+
+/// A job, and where the log was before its tree was taken.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Since<'a> {
+    pub(crate) session: &'a SessionId,
+    pub(crate) job: &'a JobId,
+    pub(crate) seq: u64,
 }
 
 /// Runs a cleared call; `before` is the folder's tree from just before, where its changes are told by comparing.
@@ -107,25 +108,23 @@ pub(crate) async fn held(
     let Ready { cleared, lease, place } = ready;
     let within = (cleared.facts().act == Act::Delete).then(|| cleared.facts().can_touch.clone());
     let mut done = tools::run(cleared, &ctx).await;
-    let (mut untold, mut uncovered) = (false, None);
+    let (mut doubt, mut uncovered) = (None, None);
     if let Some(before) = before {
         match differs(shared, &ctx.place, before, &ctx.cancel, beside).await {
-            Some(mut differs) => {
+            Some((mut differs, mixed)) => {
                 // Beside the deletion of a folder other calls of the answer may write elsewhere.
                 let own = |path: &str| within.as_ref().is_none_or(|within| is_in(path, within));
                 differs.effects.retain(|effect| own(&effect.path));
                 uncovered = named(differs.uncovered, own);
-                untold = differs.more > 0;
+                doubt = if differs.more > 0 { Some(Doubt::Untold) } else { mixed };
                 done.effects = joined(differs.effects, done.effects);
             }
-            None => untold = true,
+            None => doubt = Some(Doubt::Untold),
         }
     }
     drop((lease, place));
     let mut finished = told(done, &*ctx.blobs);
-    if untold {
-        finished.changed.doubt = Some(Doubt::Untold);
-    }
+    finished.changed.doubt = doubt.or(finished.changed.doubt);
     if let Some(uncovered) = uncovered {
         finished.text.push_str(&not_covered(&uncovered));
         finished.changed.uncovered = Some(uncovered);
@@ -175,20 +174,22 @@ async fn differs(
     before: Digest,
     stopped: &CancellationToken,
     beside: Beside<'_>,
-) -> Option<Changes> {
+) -> Option<(Changes, Option<Doubt>)> {
     let job = match beside {
         Beside::Calls => None,
-        Beside::Job { session, job, since } => Some((session.clone(), job.clone(), since)),
+        Beside::Job(Since { session, job, seq }) => Some((session.clone(), job.clone(), seq)),
     };
     let cancel = CancellationToken::new();
     let mut looking = {
         let (shared, place, cancel) = (Arc::clone(shared), Arc::clone(place), cancel.clone());
         let looking = move || {
             let mut found = since(&shared, &place, &before, &cancel)?;
-            if let Some((session, job, began)) = job {
-                found.effects = jobs::own(&shared, &session, &job, began, found.effects);
+            let mut doubt = None;
+            if let Some((session, job, seq)) = &job {
+                let began = Since { session, job, seq: *seq };
+                (found.effects, doubt) = jobs::own(&shared, began, &before, found.effects);
             }
-            Some(found)
+            Some((found, doubt))
         };
         tokio::task::spawn_blocking(looking)
     };

@@ -87,6 +87,27 @@ pub fn changes(
     Ok(found)
 }
 
+/// What a revision has at a path; `None` is nothing.
+///
+/// # Errors
+/// When a tree on the way is missing or damaged.
+pub fn standing_in(blobs: &dyn BlobSink, tree: &Digest, path: &str) -> Result<Option<Entry>, ReadError> {
+    // The folder itself is the one entry of a revision.
+    let mut found = named(read(blobs, Some(*tree))?, ".");
+    for name in path.split('/').filter(|_| path != ".") {
+        found = match found {
+            Some(Node::Folder { tree, .. }) => named(read(blobs, Some(tree))?, name),
+            Some(Node::LeftOut { why, .. }) => Some(Node::LeftOut { why, stamp: None }),
+            Some(Node::File { .. } | Node::Link { .. }) | None => None,
+        };
+    }
+    Ok(found.as_ref().map(Node::entry))
+}
+
+fn named(tree: Tree, name: &str) -> Option<Node> {
+    tree.entries.into_iter().find(|(one, _)| one == name).map(|(_, node)| node)
+}
+
 /// A folder to compare: its path, its tree and what is in it now.
 type Next = (String, Option<Digest>, Inside);
 

@@ -34,7 +34,8 @@ pub fn inverse(effect: &Effect) -> Effect {
 }
 
 /// Does the same stand there? A mode nobody knows equals every other.
-pub(super) fn same(one: Option<&Entry>, other: Option<&Entry>) -> bool {
+#[must_use]
+pub fn same(one: Option<&Entry>, other: Option<&Entry>) -> bool {
     match (one, other) {
         (None, None) => true,
         (Some(one), Some(other)) => one.matches(other),

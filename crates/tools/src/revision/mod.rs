@@ -34,8 +34,8 @@ mod tree;
 mod tests;
 
 pub use bounds::Bounds;
-pub use changes::{Changes, ReadError, changes, count_lines};
-pub use compose::{compose, inverse};
+pub use changes::{Changes, ReadError, changes, count_lines, standing_in};
+pub use compose::{compose, inverse, same};
 pub use index::Index;
 pub(crate) use links::{Elsewhere, OtherNames, SecretFiles, elsewhere, other_names, secret_name};
 pub use look::Hashing;

@@ -17,6 +17,7 @@ fn made(n: u128) -> Vec<Fact> {
             job,
             semantics: Semantics::Possible { recovery: Recovery::Manual },
             tree: None,
+            since: None,
             uncaged: false,
         }
         .into(),

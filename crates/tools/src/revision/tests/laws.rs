@@ -130,6 +130,10 @@ proptest! {
         let after = rig.take();
         let found = rig.changes(&before, &after);
         prop_assert_eq!(found.more, 0);
+        for effect in &found.effects {
+            let stood = |taken: &Taken| standing_in(&rig.blobs, &taken.tree, &effect.path).unwrap();
+            prop_assert_eq!((&stood(&before), &stood(&after)), (&effect.before, &effect.after));
+        }
         let undone = rig.restore(&found.effects);
         prop_assert_eq!(&undone.kept, &[]);
         prop_assert_eq!(rig.take().tree, before.tree);
