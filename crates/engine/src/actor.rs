@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) const QUEUE: usize = 256;
 
 /// How long a store that can't be written for now is left alone before the next try.
-const STALL: Duration = Duration::from_secs(1);
+pub(crate) const STALL: Duration = Duration::from_secs(1);
 
 /// What comes through the queue.
 #[derive(Debug)]
@@ -567,7 +567,7 @@ async fn perform(
             () = cancel.cancelled() => Done::with(op, None),
         },
         Op::Prepare(step) => {
-            let input = prepare::prepare(shared, id, state, step, cache).await;
+            let input = prepare::prepare(shared, id, state, step, cache, cancel).await;
             Done::with(op, Some(input))
         }
         Op::Send(attempt) => send::send(shared, id, state, attempt, cache, pieces, cancel).await,

@@ -15,7 +15,6 @@ pub use attached::ATTACHED_BYTES;
 pub use collect::Collected;
 pub use gone::Gone;
 
-use crate::folder::sync_folder;
 use crate::staging::Staging;
 use attached::Attached;
 use domain::digest::Digest;
@@ -133,7 +132,8 @@ impl Blobs {
         let (shard, path) = self.path(&digest);
         // A file that is there is compared, not trusted: a damaged one is replaced by the same content.
         if fs::read(&path).is_ok_and(|found| found == bytes) {
-            return Ok(digest);
+            // Its name may be one whose sync was refused.
+            return self.staging.pay(&shard).map(|()| digest).map_err(|source| failed(&path, source));
         }
         let temporary = self.new_name();
         let write = || {
@@ -274,15 +274,17 @@ impl Blobs {
 
     fn rename(&self, temporary: &Path, shard: &Path, path: &Path) -> io::Result<()> {
         if !shard.is_dir() {
+            self.staging.owe(&self.folder);
             fs::create_dir_all(shard)?;
-            sync_folder(&self.folder)?;
         }
+        self.staging.pay(&self.folder)?;
         fs::rename(temporary, path)
     }
 
     fn name(&self, temporary: &Path, shard: &Path, path: &Path) -> io::Result<()> {
+        self.staging.owe(shard);
         self.rename(temporary, shard, path)?;
-        sync_folder(shard)
+        self.staging.pay(shard)
     }
 
     /// The bytes of the file of this name.

@@ -4,9 +4,12 @@
 //! is opened. Invariants: a connection with another value than asked for is never used; `synchronous` is switched
 //! outside a transaction only, because inside one the switch does nothing.
 
+use rusqlite::hooks::Wal;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Error, OpenFlags};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// The oldest SQLite without the bug that can lose a write-ahead log being reset while two connections are open.
@@ -15,8 +18,8 @@ pub(crate) const OLDEST_SQLITE: i32 = 3_051_003;
 /// How long a connection waits for another one, and then says so.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// Pages (of 4 KB) in the write-ahead log before a commit carries it over.
-const CHECKPOINT_PAGES: i64 = 1000;
+/// Pages (of 4 KB) in the write-ahead log before it is carried over.
+pub(crate) const CHECKPOINT_PAGES: u32 = 1000;
 
 /// Bytes the write-ahead log is cut back to after it was carried over.
 const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;
@@ -63,6 +66,28 @@ pub(crate) fn open(path: &Path, role: Role) -> Result<Connection, Unfit> {
     Ok(connection)
 }
 
+/// How many pages the write-ahead log had after a connection's last commit.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Logged(Arc<AtomicU32>);
+
+impl Logged {
+    pub(crate) fn pages(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Opens an existing database to be written, with what counts the pages of its log.
+pub(crate) fn open_counting(path: &Path) -> Result<(Connection, Logged), Unfit> {
+    let mut connection = open(path, Role::Write)?;
+    let logged = Logged::default();
+    let count = Arc::clone(&logged.0);
+    connection.wal_hook(Some(move |_: &mut Wal, pages| {
+        count.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+        Ok(())
+    }))?;
+    Ok((connection, logged))
+}
+
 /// Sets one value and reads it back.
 pub(crate) fn set(connection: &Connection, name: &'static str, wanted: &Value) -> Result<(), Unfit> {
     // Some pragmas answer when set and some don't; the answer that counts is the one read back.
@@ -91,7 +116,8 @@ fn settings(role: Role) -> Vec<(&'static str, Value)> {
             ("checkpoint_fullfsync", Value::Integer(1)),
             // What is deleted is overwritten, so that erased words don't lie in free pages.
             ("secure_delete", Value::Integer(1)),
-            ("wal_autocheckpoint", Value::Integer(CHECKPOINT_PAGES)),
+            // The writer carries the log over itself, to see when that fails.
+            ("wal_autocheckpoint", Value::Integer(0)),
             ("journal_size_limit", Value::Integer(WAL_KEPT_BYTES)),
         ],
         Role::Read => vec![("query_only", Value::Integer(1))],

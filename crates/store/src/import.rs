@@ -12,7 +12,7 @@ use crate::error::{AppendError, ReadError};
 use crate::folded::{self, Folded};
 use crate::projection::Posting;
 use crate::rows;
-use crate::writer::Writer;
+use crate::writer::{BEGINNING, Writer};
 use domain::digest::Digest;
 use domain::event::Recorded;
 use domain::ids::SessionId;
@@ -57,7 +57,7 @@ impl Writer {
 
     fn take(&self, import: &Import) -> Result<(Vec<Recorded>, Folded), AppendError> {
         let Import { session, events, gone } = import;
-        self.execute("BEGIN IMMEDIATE", "beginning to save")?;
+        self.execute("BEGIN IMMEDIATE", BEGINNING)?;
         self.check_epoch()?;
         let actual = rows::next_seq(self.connection(), session).map_err(AppendError::ReadOnly)?;
         if actual > 0 {

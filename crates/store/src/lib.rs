@@ -15,6 +15,7 @@ mod folded;
 mod folder;
 mod import;
 mod lists;
+mod mending;
 mod network;
 mod ports;
 mod projection;

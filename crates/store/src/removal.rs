@@ -14,7 +14,7 @@ use crate::folder::sync_folder;
 use crate::ports::Point;
 use crate::rows;
 use crate::work::{Scope, Work};
-use crate::writer::Writer;
+use crate::writer::{BEGINNING, Writer};
 use domain::digest::Digest;
 use domain::event::Recorded;
 use domain::ids::SessionId;
@@ -93,6 +93,7 @@ impl Writer {
         let (copies, unfinished) = match self.finish_removals() {
             Ok(copies) => (copies, None),
             Err(error) => {
+                self.lose();
                 tracing::warn!(%error, "what was taken out isn't gone from the disk yet");
                 (0, Some(error.to_string()))
             }
@@ -171,7 +172,7 @@ impl Writer {
         work: &mut Work,
         act: impl FnOnce(Scope<'_>, &mut Work) -> Result<(), AppendError>,
     ) -> Result<(), AppendError> {
-        self.execute("BEGIN IMMEDIATE", "beginning to save")?;
+        self.execute("BEGIN IMMEDIATE", BEGINNING)?;
         self.check_epoch()?;
         act(self.scope(), work)?;
         work.post(self.connection())?;

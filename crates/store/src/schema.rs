@@ -63,13 +63,16 @@ fn create(folder: &DataFolder, migrations: &[Migration]) -> Result<(), OpenError
         return Err(damaged(folder, "the database file is gone while its blobs are there"));
     }
     let unborn = folder.path().join("store.db.new");
-    for old in [unborn.clone(), folder.path().join("store.db.new-journal")] {
+    for beside in ["", "-journal", "-wal", "-shm"] {
+        let old = folder.path().join(format!("store.db.new{beside}"));
         match fs::remove_file(&old) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io_at(&old)(error)),
             _ => {}
         }
     }
     let made = Connection::open(&unborn).and_then(|mut connection| {
+        // From the start: the switch goes through a journal, and a store that is cut off in it can't be looked at.
+        connection.pragma_update(None, "journal_mode", "wal")?;
         apply(&mut connection, migrations, 0)?;
         connection.close().map_err(|(_, error)| error)
     });
@@ -157,6 +160,21 @@ mod tests {
     fn read(path: &std::path::Path, sql: &str) -> rusqlite::Result<String> {
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?
             .query_row(sql, [], |row| row.get(0))
+    }
+
+    /// The switch to a write-ahead log leaves a journal behind when the power goes, and then nobody could look at the store.
+    #[test]
+    fn r4_a_new_store_has_its_log_before_it_has_its_name() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = DataFolder::to_write(dir.path()).expect("fits");
+        prepare(&folder, MIGRATIONS).expect("makes");
+        let header = fs::read(folder.database()).expect("reads");
+        assert_eq!(header[18..20], [2, 2], "the file itself says how it is written");
+        let made = fs::read_dir(dir.path()).expect("reads").map(|entry| entry.expect("an entry").file_name());
+        assert!(
+            made.into_iter().all(|name| !name.to_string_lossy().contains("new")),
+            "nothing is left beside it"
+        );
     }
 
     #[test]

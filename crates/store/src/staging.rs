@@ -1,14 +1,15 @@
 //! Many blobs at once: written without a sync each, made durable together.
 //!
-//! **Staged** content is a whole temporary file without a name yet. Invariant: it gets its name only after a sync that
-//! began after its last byte was written, so also a staged blob is whole and synced before anybody learns its name; and
-//! whoever's settling returns knows that all it staged before is durable, whichever call did the work.
+//! **Staged** content is a whole temporary file without a name yet. Invariants: it gets its name only after a sync that
+//! began after its last byte was written, so also a staged blob is whole and synced before anybody learns its name; whoever's
+//! settling returns knows that all it staged before is durable, whichever call did the work; and after a sync that was refused
+//! the bytes are written once more, because a later sync would cover nothing of them.
 
 use crate::folder::sync_folder;
 use domain::digest::Digest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,8 +20,10 @@ const MANY: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct Staging {
     waiting: Mutex<BTreeMap<Digest, PathBuf>>,
-    /// Folders with names that aren't synced yet; more than the running settling's only after one failed.
-    named: Mutex<BTreeSet<PathBuf>>,
+    /// Of those the ones whose sync was refused.
+    doubtful: Mutex<BTreeSet<Digest>>,
+    /// Folders with names that aren't synced yet, or whose sync was refused, and how often one was made there.
+    named: Mutex<BTreeMap<PathBuf, u64>>,
     /// Held while settling, so that a second caller can't return before what it staged is durable.
     settling: Mutex<()>,
 }
@@ -54,30 +57,65 @@ impl Staging {
         if batch.is_empty() {
             return self.sync_names();
         }
-        let many = batch.len() >= MANY && sync_everything(folder)?;
-        if !many {
-            batch.values().try_for_each(|file| sync_file(file))?;
-        }
+        self.sync(folder, &batch).inspect_err(|_| locked(&self.doubtful).extend(batch.keys().copied()))?;
         for (digest, temporary) in &batch {
             let (shard, path) = paths(digest);
+            self.owe(&shard);
             name(temporary, &shard, &path)?;
-            locked(&self.named).insert(shard);
             locked(&self.waiting).remove(digest);
         }
         self.sync_names()
     }
 
-    fn sync_names(&self) -> io::Result<()> {
-        let shards = locked(&self.named).clone();
-        shards.iter().try_for_each(|shard| sync_folder(shard))?;
-        locked(&self.named).clear();
+    /// A name is about to be made in this folder.
+    pub(crate) fn owe(&self, folder: &Path) {
+        *locked(&self.named).entry(folder.to_owned()).or_default() += 1;
+    }
+
+    /// Makes the names in this folder durable, where some may not be.
+    pub(crate) fn pay(&self, folder: &Path) -> io::Result<()> {
+        let Some(owed) = locked(&self.named).get(folder).copied() else { return Ok(()) };
+        sync_folder(folder)?;
+        // A name that was made meanwhile stays owed.
+        locked(&self.named).retain(|other, names| other != folder || *names != owed);
         Ok(())
+    }
+
+    fn sync(&self, folder: &Path, batch: &BTreeMap<Digest, PathBuf>) -> io::Result<()> {
+        let doubtful = locked(&self.doubtful).clone();
+        for (digest, file) in batch.iter().filter(|(digest, _)| doubtful.contains(digest)) {
+            if let Err(error) = write_again(digest, file) {
+                // What can't be had from its file any more has to be staged again.
+                locked(&self.waiting).remove(digest);
+                locked(&self.doubtful).remove(digest);
+                return Err(error);
+            }
+        }
+        if batch.len() < MANY || !sync_everything(folder)? {
+            batch.values().try_for_each(|file| sync_file(file))?;
+        }
+        locked(&self.doubtful).retain(|digest| !batch.contains_key(digest));
+        Ok(())
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        let shards: Vec<PathBuf> = locked(&self.named).keys().cloned().collect();
+        shards.iter().try_for_each(|shard| self.pay(shard))
     }
 }
 
 /// A panic elsewhere leaves nothing half-done in these maps.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes the same bytes over themselves, if they are still what they were.
+fn write_again(digest: &Digest, path: &Path) -> io::Result<()> {
+    let bytes = std::fs::read(path)?;
+    if Digest::of(&bytes) != *digest {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "what was staged isn't there any more"));
+    }
+    File::options().write(true).open(path)?.write_all(&bytes)
 }
 
 /// Windows syncs only what was opened for writing.

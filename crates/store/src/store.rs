@@ -419,14 +419,22 @@ fn serve(writer: &mut Writer, request: Request) {
     }
     WRITING.set(true);
     let _mark = Mark;
+    writer.mend();
     match request {
         Request::Append(batch, durability, promise) => promise.keep(writer.append(batch, durability)),
         Request::Collect(names, promise) => promise.keep(writer.collect(&names)),
         Request::Import(import, promise) => promise.keep(writer.import(*import)),
         Request::Remove(removal, promise) => promise.keep(writer.remove(removal)),
         Request::Edit(edit, promise) => promise.keep(edit.apply(writer)),
-        Request::Rebuild(promise) => promise.keep(writer.rebuild()),
+        Request::Rebuild(promise) => {
+            let rebuilt = writer.rebuild();
+            if rebuilt.is_err() {
+                writer.lose();
+            }
+            promise.keep(rebuilt);
+        }
         Request::KeepReserve(promise) => promise.keep(writer.folder().keep_reserve()),
         Request::Stop => {}
     }
+    writer.tidy();
 }

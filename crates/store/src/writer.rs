@@ -2,17 +2,19 @@
 //!
 //! An append goes: encodable and small enough → attached content → right place → lawful → inserted with its hash → lists →
 //! commit → told.
-//! Invariants: all of it or nothing; one writer, whose epoch is compared inside each transaction; after a commit that
-//! failed the handle is never used again, because a second try may report success for bytes that are lost.
+//! Invariants: all of it or nothing; one writer, whose epoch is compared inside each transaction; after a write that
+//! failed the handle is **lost**: it is never used again, because a second try may report success for bytes that are gone,
+//! and nothing is written before [`crate::mending`] has a fresh one.
 
 use crate::announce::{Announcement, Announcer};
 use crate::append::{Append, Durability, ReadyAppend, ready};
 use crate::blobs::attached::{self, Carried};
 use crate::blobs::{Blobs, Collected};
-use crate::connection::{self, Role, SYNC_FULL, SYNC_NORMAL, WAL_ALARM_BYTES, int, nat};
+use crate::connection::{self, CHECKPOINT_PAGES, Logged, SYNC_FULL, SYNC_NORMAL, WAL_ALARM_BYTES, int, nat};
 use crate::error::{AppendError, OpenError, ReadError};
 use crate::folded::Kept;
 use crate::folder::{DataFolder, Lock};
+use crate::mending;
 use crate::ports::{Clock, Fate, Faults, Point};
 use crate::projection;
 use crate::schema::open_failed;
@@ -21,10 +23,14 @@ use domain::digest::Digest;
 use domain::event::Recorded;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// The highest page number SQLite allows: no bound.
 const NO_BOUND: u32 = u32::MAX - 1;
+
+/// What is being done before anything is written.
+pub(crate) const BEGINNING: &str = "beginning to save";
 
 /// What the writer is made of.
 pub(crate) struct Writer {
@@ -40,6 +46,11 @@ pub(crate) struct Writer {
     bound: u32,
     /// Was the write-ahead log too long after the last commit?
     starved: bool,
+    /// Pages in the write-ahead log after the last commit.
+    logged: Logged,
+    /// Did a write fail, so that the handle may not be used again?
+    lost: Cell<bool>,
+    why_lost: String,
     /// Why nothing more is written from here, once that is so.
     over: Option<AppendError>,
     _lock: Lock,
@@ -56,7 +67,7 @@ impl Writer {
         clock: Arc<dyn Clock>,
         faults: Arc<dyn Faults>,
     ) -> Result<Self, OpenError> {
-        let connection = connection::open(&folder.database(), Role::Write)
+        let (connection, logged) = connection::open_counting(&folder.database())
             .map_err(|unfit| open_failed(&folder, "opening the database", unfit))?;
         let epoch =
             begin_epoch(&connection).map_err(|unfit| open_failed(&folder, "beginning an epoch", unfit))?;
@@ -71,6 +82,9 @@ impl Writer {
             faults,
             bound: NO_BOUND,
             starved: false,
+            logged,
+            lost: Cell::new(false),
+            why_lost: String::new(),
             over: None,
             _lock: lock,
         };
@@ -83,6 +97,7 @@ impl Writer {
         }
         writer.blobs.sweep();
         if let Err(error) = writer.finish_removals() {
+            writer.lose();
             tracing::warn!(%error, "what was taken out isn't gone from the disk yet");
         }
         Ok(writer)
@@ -109,16 +124,12 @@ impl Writer {
         }
         self.blobs.attached().committed(&carried);
         self.reach(Point::AfterCommit)?;
-        let recorded = self.announce(work);
-        self.watch_log();
-        Ok(recorded)
+        Ok(self.announce(work))
     }
 
     /// Makes the handle ready for a transaction.
     pub(crate) fn begin(&mut self, durability: Durability) -> Result<(), AppendError> {
-        if let Some(over) = &self.over {
-            return Err(over.clone());
-        }
+        self.usable()?;
         self.reach(Point::BeforeBegin)?;
         self.set_durability(durability)?;
         self.set_bound()
@@ -142,7 +153,7 @@ impl Writer {
         carried: &Carried,
         work: &mut Work,
     ) -> Result<(), AppendError> {
-        self.execute("BEGIN IMMEDIATE", "beginning to save")?;
+        self.execute("BEGIN IMMEDIATE", BEGINNING)?;
         self.check_epoch()?;
         let scope = self.scope();
         attached::write(&self.connection, carried, scope.time)
@@ -180,7 +191,12 @@ impl Writer {
                 self.roll_back();
                 self.over = Some(AppendError::Crashed);
             }
-            AppendError::Unsure { .. } | AppendError::Sql { .. } => self.reopen(),
+            // Nothing was written; somebody may only be holding the store.
+            AppendError::Sql { doing: BEGINNING, .. } => self.lose(),
+            AppendError::Unsure { .. } | AppendError::Sql { .. } => {
+                self.lose();
+                self.mend();
+            }
             AppendError::Full => {
                 self.roll_back();
                 self.folder.give_up_reserve();
@@ -203,33 +219,67 @@ impl Writer {
 
     fn roll_back(&mut self) {
         if !self.connection.is_autocommit() && self.connection.execute_batch("ROLLBACK").is_err() {
-            self.reopen();
+            self.lose();
+            self.mend();
         }
     }
 
-    /// Throws the handle and everything folded away, and begins again from what the disk holds.
-    fn reopen(&mut self) {
+    /// Before each request: gets a fresh handle where the last one was lost.
+    pub(crate) fn mend(&mut self) {
+        if !self.lost.get() || self.over.is_some() {
+            return;
+        }
         self.kept.clear();
-        match connection::open(&self.folder.database(), Role::Write) {
-            Ok(fresh) => {
-                self.connection = fresh;
-                self.bound = NO_BOUND;
-            }
-            Err(unfit) => {
-                tracing::error!(%unfit, "the store could not be opened again");
-                self.over =
-                    Some(AppendError::Sql { doing: "opening the store again", why: unfit.to_string() });
-            }
+        // It may still hold the lock of its transaction; nothing else is ever asked of it.
+        if !self.connection.is_autocommit() {
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        let mended = connection::open_counting(&self.folder.database())
+            .map_err(|unfit| unfit.to_string())
+            .and_then(|(fresh, logged)| {
+                (self.connection, self.logged, self.bound) = (fresh, logged, NO_BOUND);
+                mending::make_sure(&self.connection, &self.folder)
+            });
+        self.lost.set(mended.is_err());
+        if let Err(why) = mended {
+            tracing::error!(%why, "the store could not be opened again");
+            self.why_lost = why;
         }
     }
 
-    /// Says so, once each time it begins, when a reader that never ends keeps the write-ahead log from being emptied.
-    fn watch_log(&mut self) {
+    /// After each request: carries a long write-ahead log over, and says so, once each time it begins, when a reader that
+    /// never ends keeps it from being emptied. SQLite would do it by itself and keep a failure to itself.
+    pub(crate) fn tidy(&mut self) {
+        if self.lost.get() || self.over.is_some() {
+            return;
+        }
+        if self.logged.pages() >= CHECKPOINT_PAGES
+            && let Err(error) = self.execute("PRAGMA wal_checkpoint(PASSIVE)", "carrying the log over")
+        {
+            tracing::error!(%error, "the write-ahead log could not be carried over");
+            self.lose();
+        }
         let starved = std::fs::metadata(self.folder.wal()).is_ok_and(|found| found.len() > WAL_ALARM_BYTES);
         if starved && !self.starved {
             tracing::warn!("the write-ahead log grows because something reads the store without end");
         }
         self.starved = starved;
+    }
+
+    /// The handle isn't used again.
+    pub(crate) fn lose(&self) {
+        self.lost.set(true);
+    }
+
+    /// Nothing is written through a handle that was lost, or by a process that may not.
+    fn usable(&self) -> Result<(), AppendError> {
+        match &self.over {
+            Some(over) => Err(over.clone()),
+            None if self.lost.get() => {
+                Err(AppendError::Sql { doing: "opening it again", why: self.why_lost.clone() })
+            }
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn reach(&mut self, point: Point) -> Result<(), AppendError> {
@@ -304,9 +354,19 @@ impl Writer {
         doing: &'static str,
         act: impl FnOnce(&Connection, i64) -> rusqlite::Result<T>,
     ) -> Result<T, AppendError> {
-        if let Some(over) = &self.over {
-            return Err(over.clone());
+        self.usable()?;
+        let changed = self.changed(doing, act);
+        if matches!(changed, Err(AppendError::Sql { .. })) {
+            self.lose();
         }
+        changed
+    }
+
+    fn changed<T>(
+        &self,
+        doing: &'static str,
+        act: impl FnOnce(&Connection, i64) -> rusqlite::Result<T>,
+    ) -> Result<T, AppendError> {
         let whole = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(AppendError::sql(doing))?;
         self.check_epoch()?;

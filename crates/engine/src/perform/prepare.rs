@@ -2,11 +2,12 @@
 //! be too large for the model's window, what comes out is how the history gets shorter instead.
 
 use super::shorter;
+use crate::actor::STALL;
 use crate::input::{Input, PreparedRequest, Shorter};
 use crate::own;
 use crate::ports::Problem;
 use crate::prompt::{Prompt, RebuildError, facts};
-use crate::shared::Shared;
+use crate::shared::{Hold, Shared};
 use bytes::Bytes;
 use context::{Addition, Document, Documents, Environment};
 use domain::digest::Digest;
@@ -16,7 +17,8 @@ use domain::state::{Session, State, Step};
 use providers::Dialect;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use store::BlobError;
+use store::{BlobError, ReadError};
+use tokio_util::sync::CancellationToken;
 use tools::{Cage, Place};
 
 /// A session's prompt cache, shared with the operation that fills it.
@@ -28,11 +30,34 @@ pub(crate) async fn prepare(
     state: Arc<State>,
     step: StepId,
     cache: Cache,
+    cancel: CancellationToken,
 ) -> Input {
-    match build(&shared, &session, &state, &cache).await {
-        Ok(Built::Request(request)) => Input::Prepared { step, request },
-        Ok(Built::Shorter(shorter)) => Input::Shorter { step, shorter },
-        Err(Problem { code, message }) => Input::NotPrepared { step, code, message },
+    let mut waiting = None;
+    loop {
+        match build(&shared, &session, &state, &cache).await {
+            Ok(Built::Request(request)) => return Input::Prepared { step, request },
+            Ok(Built::Shorter(shorter)) => return Input::Shorter { step, shorter },
+            // A disk that fails for now is waited for, like everywhere else.
+            Err(Problem { code, .. }) if code == STORE_AWAY && !cancel.is_cancelled() => {
+                waiting.get_or_insert_with(|| shared.wait_for(&session, Hold::Store));
+                tokio::select! {
+                    () = tokio::time::sleep(STALL) => {}
+                    () = cancel.cancelled() => {}
+                }
+            }
+            Err(Problem { code, message }) => return Input::NotPrepared { step, code, message },
+        }
+    }
+}
+
+/// The store can't be read or written for now.
+pub(super) const STORE_AWAY: &str = "store/away";
+
+/// The code of what can't be read.
+pub(super) fn unread(error: &RebuildError) -> &'static str {
+    match error {
+        RebuildError::Read(ReadError::Sql { .. }) | RebuildError::Part(BlobError::Io { .. }) => STORE_AWAY,
+        _ => "store/read",
     }
 }
 
@@ -119,7 +144,7 @@ impl Ground<'_> {
                 Ok(prompt) => before = Some(prompt),
                 // The same words were erased from another session: what held them here went, too.
                 Err(RebuildError::Part(BlobError::Gone { .. })) => opened = Some(EpochReason::Erased),
-                Err(error) => return Err(problem("store/read", error.to_string())),
+                Err(error) => return Err(problem(unread(&error), error.to_string())),
             }
         }
         let (since, held) = match (&state.prefix, opened) {
@@ -134,7 +159,7 @@ impl Ground<'_> {
     /// The facts from this one on.
     pub(super) fn facts(&self, since: u64) -> Result<Vec<(u64, Fact)>, Problem> {
         facts(&self.shared.store, self.session, since, self.state.next_seq)
-            .map_err(|error| problem("store/read", error.to_string()))
+            .map_err(|error| problem(unread(&error), error.to_string()))
     }
 
     /// What a request in this state adds to these facts, and its segment.
@@ -206,7 +231,7 @@ impl Ground<'_> {
 }
 
 fn unkept(error: &BlobError) -> Problem {
-    problem("store/write", error.to_string())
+    problem(STORE_AWAY, error.to_string())
 }
 
 /// Estimated tokens of an encoded part.

@@ -170,7 +170,10 @@ impl<'a> Work<'a> {
     /// The hash of the last event before this one.
     fn chain(&self, upto: u64) -> Result<domain::digest::Digest, Problem> {
         let before = self.ground.shared.store.events(self.ground.session, upto.saturating_sub(1), 1);
-        let before = before.map_err(|error| trouble("store/read", &error))?;
+        let before = before.map_err(|error| {
+            let error = crate::prompt::RebuildError::Read(error);
+            trouble(super::prepare::unread(&error), &error)
+        })?;
         before.first().map(|event| event.hash).ok_or_else(|| trouble("store/read", &"an event is missing"))
     }
 

@@ -103,6 +103,29 @@ fn a_refused_sync_is_never_tried_again_on_the_same_handle() {
     assert_eq!(store.verify_chain(&ses), Ok(()));
 }
 
+/// The disk went away with the sync, and came back: whoever asks next gets a store that works.
+#[test]
+fn r5_a_store_that_could_not_be_opened_again_is_opened_later() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (store, switch) = faulty(dir.path());
+    let ses = session(1);
+    store.append(&ses, 0, vec![created()], Durability::Barrier).expect("appends");
+    let (database, away) = (dir.path().join("store.db"), dir.path().join("away.db"));
+    switch.at(Point::BeforeCommit, Fate::FailSync, 0);
+    std::fs::rename(&database, &away).expect("moves");
+    let error = store.append(&ses, 1, vec![renamed("x")], Durability::Barrier).unwrap_err();
+    assert!(matches!(error, AppendError::Unsure { .. }), "{error}");
+    for _ in 0..2 {
+        let error = store.append(&ses, 1, vec![renamed("x")], Durability::Barrier).unwrap_err();
+        assert!(error.to_string().starts_with("the store is not writable while opening it again"), "{error}");
+        let edit = store::Edit::Set { name: "language".into(), value: "zh".into() };
+        assert!(matches!(store.edit(edit), Err(AppendError::Sql { .. })));
+    }
+    std::fs::rename(&away, &database).expect("moves");
+    store.append(&ses, 1, vec![renamed("x")], Durability::Barrier).expect("the work goes on");
+    assert_eq!(store.verify_chain(&ses), Ok(()));
+}
+
 #[test]
 fn a_death_at_any_point_of_any_append_leaves_a_whole_prefix() {
     let drafts: Vec<Draft> = std::iter::once(created()).chain(whole_turn(1)).collect();
