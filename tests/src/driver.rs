@@ -5,7 +5,7 @@ use domain::call::{Facts, Question};
 use domain::event::{Fact, Resolution};
 use domain::ids::SessionId;
 use domain::state::{ApprovalState, Job, JobPhase, State};
-use engine::Command;
+use engine::{Command, CommandFailure};
 use std::time::Duration;
 
 /// How the person answers.
@@ -53,6 +53,12 @@ pub async fn drive(process: &Process, session: &SessionId, answers: &Answers) ->
         }
         let state = match process.engine.state(session) {
             Ok(state) => state,
+            // A disk that fails for now: looked at again, like a person would.
+            Err(store::ReadError::Sql { .. }) if refused < 100 => {
+                refused += 1;
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                continue;
+            }
             Err(error) => panic!("the session can't be read: {error}"),
         };
         if rests(&state) {
@@ -63,6 +69,9 @@ pub async fn drive(process: &Process, session: &SessionId, answers: &Answers) ->
             let taken = process.engine.command(session, command.clone()).await;
             refused = if taken.is_err() { refused + 1 } else { 0 };
             assert!(refused < 100 || process.faults.is_dead(), "{command:?} is always refused: {taken:?}");
+            if matches!(taken, Err(CommandFailure::Store(_))) {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
             continue;
         }
         assert!(started.elapsed() < PATIENCE, "the session doesn't come to rest: {state:#?}");

@@ -92,6 +92,15 @@ impl Rig {
         Self::at_home(script, vec![home], data)
     }
 
+    /// A rig over folders that somebody else keeps: for a process that others look at, and for what a dead one left.
+    ///
+    /// # Panics
+    /// As [`Rig::new`].
+    #[must_use]
+    pub fn over(script: &str, data: &Path, project: &Path) -> Self {
+        Self::in_folders(script, Vec::new(), data.to_owned(), project.to_owned())
+    }
+
     /// A rig with the real cage, on a disk: what lies in memory belongs to the system and can't be caged.
     ///
     /// # Panics
@@ -124,6 +133,11 @@ impl Rig {
     #[expect(clippy::expect_used, reason = "a rig that can't be made ends the test")]
     fn at_home(script: &str, homes: Vec<tempfile::TempDir>, data: PathBuf) -> Self {
         let folder = homes.first().expect("a home").path().join("project");
+        Self::in_folders(script, homes, data, folder)
+    }
+
+    #[expect(clippy::expect_used, reason = "a rig that can't be made ends the test")]
+    fn in_folders(script: &str, homes: Vec<tempfile::TempDir>, data: PathBuf, folder: PathBuf) -> Self {
         std::fs::create_dir_all(&data).expect("the data folder");
         std::fs::create_dir_all(&folder).expect("the project folder");
         std::fs::write(folder.join("notes.txt"), "one\ntwo\nthree\n").expect("a file");

@@ -71,6 +71,11 @@ impl World {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner).push(command.to_owned());
     }
 
+    /// Ids as in a later life of the machine: none of the ones that were given before this many.
+    pub fn begin_ids_at(&self, n: u64) {
+        self.ids.store(n, Ordering::Relaxed);
+    }
+
     /// Lets time pass.
     pub fn pass(&self, ms: u64) {
         self.now.fetch_add(ms, Ordering::Relaxed);

@@ -13,6 +13,8 @@ mod crash;
 mod erase;
 mod erase_everywhere;
 mod facts;
+#[cfg(target_os = "linux")]
+mod failing_disk;
 mod folders;
 mod grants;
 mod jobs;
@@ -20,6 +22,8 @@ mod models;
 mod parts;
 mod pipeline;
 mod play;
+#[cfg(target_os = "linux")]
+mod power;
 mod rebuild;
 mod record;
 mod recovery;

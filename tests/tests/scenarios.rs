@@ -260,7 +260,15 @@ pub(crate) fn all() -> Vec<Scenario> {
 
 impl Scenario {
     pub(crate) fn rig(&self) -> Rig {
-        let mut rig = Rig::new(self.script);
+        self.fitted(Rig::new(self.script))
+    }
+
+    /// The scenario's rig over folders that somebody else keeps.
+    pub(crate) fn rig_over(&self, data: &std::path::Path, project: &std::path::Path) -> Rig {
+        self.fitted(Rig::over(self.script, data, project))
+    }
+
+    fn fitted(&self, mut rig: Rig) -> Rig {
         (rig.mode, rig.window) = (self.mode, self.window);
         // A process that begins the script again reads all of it again.
         rig.limits.checkpoints_in_a_row = 20;

@@ -12,28 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use store::Point;
 use tests::driver::{Ended, drive};
-use tests::{Answers, DieAt, Process, Rig};
-
-/// A small generator of numbers (SplitMix64).
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, most: u64) -> u64 {
-        self.next() % most
-    }
-
-    fn one<T: Copy>(&mut self, of: &[T]) -> T {
-        of[usize::try_from(self.below(of.len() as u64)).expect("a place")]
-    }
-}
+use tests::{Answers, Dice, DieAt, Process, Rig};
 
 /// One call; every command is another one, so that a count tells whether it ran twice.
 fn call(dice: &mut Dice, commands: &mut u32) -> Value {
@@ -42,7 +21,7 @@ fn call(dice: &mut Dice, commands: &mut u32) -> Value {
         1 => ("list_files", json!({})),
         2 => (
             "write_file",
-            json!({"path": format!("file{}.txt", dice.below(3)), "content": format!("{}\n", dice.next())}),
+            json!({"path": format!("file{}.txt", dice.below(3)), "content": format!("{}\n", dice.roll())}),
         ),
         3 => ("edit_file", json!({"path": "notes.txt", "old_text": "two", "new_text": "TWO"})),
         4 => (
