@@ -47,6 +47,38 @@ fn auto(answers: &[&str]) -> Rig {
     rig
 }
 
+/// A shell with a gate before and one after each start of a command that isn't `hang`.
+struct Gated {
+    inner: CountingShell,
+    before: Gate,
+    after: Gate,
+}
+
+impl Launcher for Gated {
+    fn cage(&self) -> Cage {
+        self.inner.cage()
+    }
+
+    fn launch(&self, order: &Order) -> Result<Box<dyn Running>, LaunchError> {
+        let ends = order.args.last().is_some_and(|command| !command.starts_with("hang"));
+        if ends {
+            self.before.pass();
+        }
+        let running = self.inner.launch(order);
+        if ends {
+            self.after.pass();
+        }
+        running
+    }
+}
+
+fn gated(mut rig: Rig) -> (Rig, Arc<Gated>) {
+    let inner = CountingShell { world: Arc::clone(&rig.world), cage: Cage::Full };
+    let gated = Arc::new(Gated { inner, before: Gate::default(), after: Gate::default() });
+    rig.launcher = Some(Arc::clone(&gated) as _);
+    (rig, gated)
+}
+
 fn running(state: &State) -> bool {
     state.jobs.iter().any(|job| job.running().is_some())
 }
@@ -79,11 +111,16 @@ async fn refused(play: &Play, command: Command) -> &'static str {
 async fn hanging() -> Play {
     let play = Play::on(auto(&[&job("hang"), &text("It runs.")])).await;
     play.say("Begin.").await;
+    launched(&play).await;
+    play
+}
+
+/// At rest, and the shell runs the job that has begun.
+async fn launched(play: &Play) {
     play.until(|state| running(state) && state.turn.is_none()).await;
     while play.rig.world.commands().is_empty() {
         tokio::task::yield_now().await;
     }
-    play
 }
 
 #[test]
@@ -105,8 +142,9 @@ fn r_job_01_a_job_is_made_at_once_and_other_work_goes_on() {
 #[test]
 fn r_job_03_the_model_sees_awaits_and_stops_its_job() {
     let id = left(async { hanging().await.state().jobs[0].id.clone() });
-    let answers: [&str; 6] = [
+    let answers: [&str; 7] = [
         &job("hang"),
+        &text("It runs."),
         &of_job(&id, "status"),
         &of_job(&id, "cancel"),
         &of_job(&id, "wait"),
@@ -116,9 +154,12 @@ fn r_job_03_the_model_sees_awaits_and_stops_its_job() {
     alone(async {
         let play = Play::on(auto(&answers)).await;
         play.say("Begin.").await;
+        launched(&play).await;
+        play.say("And now?").await;
         play.until(done).await;
         let heard = play.heard();
         let said = |words: &str| heard.iter().any(|text| text.contains(words));
+        assert!(said(&format!("Job {id} still runs.")), "{heard:#?}");
         assert!(said(&format!("Job {id} ended: cancelled.")), "{heard:#?}");
         assert!(said("job/unknown"), "{heard:#?}");
         assert_eq!(ends(&play)[0].end, JobEnd::Cancelled { by: JobCancelBy::Model });
@@ -130,12 +171,17 @@ fn r_job_03_the_model_sees_awaits_and_stops_its_job() {
 fn r_job_05_the_end_of_a_job_is_read_next_and_wakes_only_who_asked() {
     alone(async {
         for (call, wakes) in [(job("note done"), false), (notifying("note done"), true)] {
-            let play = Play::on(auto(&[&call, &text("It runs."), &text("I see."), &text("So.")])).await;
+            let (rig, gated) = gated(auto(&[&call, &text("It runs."), &text("I see."), &text("So.")]));
+            gated.before.shut();
+            let play = Play::on(rig).await;
             play.say("Begin.").await;
+            play.until(|state| running(state) && state.turn.is_none()).await;
+            assert_eq!(play.count("turn/start"), 1);
+            gated.before.open();
             play.until(done).await;
-            // Where it ended before the turn did, the turn read of it.
+            assert_eq!(play.count("turn/start"), 1 + usize::from(wakes));
             let read = play.heard().iter().any(|text| text.contains("has ended: completed, exit code 0"));
-            assert!(read || !wakes, "{:#?}", play.heard());
+            assert_eq!(read, wakes, "{:#?}", play.heard());
             play.through("And?").await;
             let heard: Vec<String> = play.requests().iter().flat_map(crate::play::texts).collect();
             assert!(
@@ -233,7 +279,7 @@ async fn queued(mut rig: Rig) -> Play {
     rig.limits.running_jobs = 1;
     let play = Play::on(rig).await;
     play.say("Begin.").await;
-    play.until(|state| running(state) && state.turn.is_none()).await;
+    launched(&play).await;
     play
 }
 
@@ -243,19 +289,22 @@ fn pending(state: &State) -> Vec<&Job> {
 
 #[test]
 fn r_job_07_jobs_wait_for_a_place_and_too_many_are_refused() {
-    let mut rig = auto(&[&format!("{},{},{}", job("hang"), job("note 1"), job("note 2")), &text("Begun.")]);
+    let more = format!("{},{}", job("note 1"), job("note 2"));
+    let mut rig = auto(&[&job("hang"), &text("Begun."), &more, &text("One waits.")]);
     rig.limits.waiting_jobs = 1;
     alone(async {
         let play = queued(rig).await;
-        // While the first hadn't begun it waited, too.
-        let open = play.state().jobs.len();
-        assert!(open < 3, "{open}");
+        play.say("Two more.").await;
+        play.until(|state| state.turn.is_none() && state.inbox.is_empty()).await;
+        let state = play.state();
+        assert_eq!((state.jobs.len(), running(&state), pending(&state).len()), (2, true, 1));
+        assert_eq!(play.rig.world.commands(), ["hang"]);
         assert!(play.heard().iter().any(|text| text.contains("job/too_many")), "{:#?}", play.heard());
         for job in play.state().jobs {
             play.tell(Command::StopJob(job.id)).await;
         }
         play.until(done).await;
-        assert_eq!(play.count("job/ended"), open);
+        assert_eq!(play.count("job/ended"), 2);
         play.clean();
     });
 }
@@ -340,31 +389,6 @@ fn what_other_work_did_meanwhile_is_not_the_jobs() {
     });
 }
 
-/// A shell before whose `make`, or after it, there is a gate.
-struct Gated {
-    inner: CountingShell,
-    before: Gate,
-    after: Gate,
-}
-
-impl Launcher for Gated {
-    fn cage(&self) -> Cage {
-        self.inner.cage()
-    }
-
-    fn launch(&self, order: &Order) -> Result<Box<dyn Running>, LaunchError> {
-        let makes = order.args.last().is_some_and(|command| command.starts_with("make "));
-        if makes {
-            self.before.pass();
-        }
-        let running = self.inner.launch(order);
-        if makes {
-            self.after.pass();
-        }
-        running
-    }
-}
-
 async fn waited_at(gate: &Gate) {
     while !gate.is_waited_at() {
         tokio::task::yield_now().await;
@@ -379,10 +403,7 @@ fn order(play: &Play, kinds: &[&str]) -> Vec<String> {
 /// A job waits for a place that another has; a command made `other.txt`, or is about to, and hasn't ended.
 async fn one_makes_while_one_waits(gate: impl Fn(&Gated) -> &Gate) -> (Play, Arc<Gated>) {
     let answers = [&format!("{},{}", job("hang"), job("hang 2")), &text("Begun."), &run("make other.txt")];
-    let mut rig = auto(&[answers[0], answers[1], answers[2], &text("Made.")]);
-    let inner = CountingShell { world: Arc::clone(&rig.world), cage: Cage::Full };
-    let gated = Arc::new(Gated { inner, before: Gate::default(), after: Gate::default() });
-    rig.launcher = Some(Arc::clone(&gated) as _);
+    let (rig, gated) = gated(auto(&[answers[0], answers[1], answers[2], &text("Made.")]));
     let play = queued(rig).await;
     gate(&gated).shut();
     play.say("Make it.").await;
