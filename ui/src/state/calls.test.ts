@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { call } from '../protocol/fake/make';
 import type { CallView } from '../protocol/generated/CallView';
 import { en, type Texts } from '../texts/en';
-import { callKind, callVerb } from '../texts/words';
+import { callKind, callVerb, callWords } from '../texts/words';
 import { zh } from '../texts/zh';
 import { groupCalls } from './calls';
 
@@ -60,8 +60,19 @@ test('what was stopped, and what never ran, is said as that and never as done', 
 });
 
 test('a tool nobody knows is named, never guessed', () => {
-  expect(callKind('__proto__')).toBe('other');
-  expect(callKind('constructor')).toBe('other');
+  expect(callKind('__proto__', {})).toBe('other');
+  expect(callKind('constructor', {})).toBe('other');
   expect(callVerb('other', 'done', 1, 'paint', en)).toBe('Used “paint”');
   expect(callVerb('other', 'waiting', 1, 'paint', en)).toBe('Wants to use “paint”');
+});
+
+test('looking at a command in the background is told from stopping it', () => {
+  const said = (action: string, t: Texts) => callWords('job', { action }, 'done', t);
+  expect(['status', 'wait', 'cancel'].map((action) => said(action, en))).toEqual([
+    'Looked at a command in the background',
+    'Looked at a command in the background',
+    'Stopped a command in the background',
+  ]);
+  expect(said('cancel', zh)).toBe('停止了一个后台命令');
+  expect(callWords('job', {}, 'running', zh)).toBe('正在查看一个后台命令');
 });

@@ -54,7 +54,7 @@ const GRAVITY: readonly ShownState[] = [
 export function groupCalls(calls: readonly CallView[]): CallGroup[] {
   const groups: CallGroup[] = [];
   for (const call of calls) {
-    const kind = callKind(call.tool);
+    const kind = callKind(call.tool, call.facts);
     const last = groups.at(-1);
     if (last && last.kind === kind && TOGETHER.has(kind) && alike(last, call)) add(last, call);
     else groups.push(begin(kind, call));

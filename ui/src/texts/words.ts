@@ -12,7 +12,8 @@ import { names } from './format';
 import { between } from './spacing';
 
 /** Families of tools that read alike. */
-export type CallKind = 'read' | 'list' | 'search' | 'change' | 'delete' | 'run' | 'ask' | 'plan' | 'other';
+export type CallKind =
+  'read' | 'list' | 'search' | 'change' | 'delete' | 'run' | 'watch' | 'stop' | 'ask' | 'plan' | 'other';
 
 const KINDS: { [tool in string]?: CallKind } = {
   read_file: 'read',
@@ -22,12 +23,14 @@ const KINDS: { [tool in string]?: CallKind } = {
   edit_file: 'change',
   delete_path: 'delete',
   run_command: 'run',
+  job: 'watch',
   ask_user: 'ask',
   update_plan: 'plan',
 };
 
-export function callKind(tool: string): CallKind {
-  return Object.hasOwn(KINDS, tool) ? (KINDS[tool] ?? 'other') : 'other';
+export function callKind(tool: string, facts: Facts): CallKind {
+  const kind = Object.hasOwn(KINDS, tool) ? (KINDS[tool] ?? 'other') : 'other';
+  return kind === 'watch' && facts['action'] === 'cancel' ? 'stop' : kind;
 }
 
 /** What a call is about: a path, a pattern, a command. */
@@ -39,6 +42,8 @@ export function callObject(kind: CallKind, facts: Facts, t: Texts): string {
       return facts['pattern'] ?? '';
     case 'list':
       return !facts['path'] || facts['path'] === '.' ? t.calls.folder : facts['path'];
+    case 'watch':
+    case 'stop':
     case 'ask':
     case 'plan':
       return '';
@@ -74,15 +79,15 @@ export function callVerb(kind: CallKind, state: ShownState, n: number, tool: str
 
 /** A call in one line: what was done, to what. */
 export function callWords(tool: string, facts: Facts, state: ShownState, t: Texts): string {
-  const kind = callKind(tool);
+  const kind = callKind(tool, facts);
   const verb = callVerb(kind, state, 1, oneLine(tool, 64), t);
   const object = oneLine(callObject(kind, facts, t), 60);
-  return verb + between(t.lang, verb, object) + object;
+  return object === '' ? verb : verb + between(t.lang, verb, object) + object;
 }
 
 /** What a call was about while it went on, as the subject of a question. */
 export function aboutWords(tool: string, facts: Facts, t: Texts): string {
-  const kind = callKind(tool);
+  const kind = callKind(tool, facts);
   const object = oneLine(callObject(kind, facts, t), 160);
   if (kind === 'run') return object ? t.unknown.quoted(object) : t.unknown.this;
   if (kind === 'other' && tool === '') return t.unknown.this;

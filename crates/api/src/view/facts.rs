@@ -10,8 +10,18 @@ use std::collections::BTreeMap;
 const LONGEST: usize = 400;
 
 /// Arguments that a sentence about a call may name.
-const NAMED: [&str; 9] =
-    ["path", "command", "pattern", "glob", "offset", "limit", "question", "replace_all", "background"];
+const NAMED: [&str; 10] = [
+    "path",
+    "command",
+    "pattern",
+    "glob",
+    "offset",
+    "limit",
+    "question",
+    "replace_all",
+    "background",
+    "action",
+];
 
 /// Facts from canonical arguments.
 pub(crate) fn of_arguments(arguments: &str) -> BTreeMap<String, String> {
@@ -45,5 +55,16 @@ pub(crate) fn shown(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_arguments;
+
+    #[test]
+    fn what_a_sentence_may_name_is_told_and_nothing_else() {
+        let facts = of_arguments(r#"{"action":"cancel","id":"job_1","content":"words"}"#);
+        assert_eq!(facts, [("action".to_owned(), "cancel".to_owned())].into());
     }
 }
