@@ -65,8 +65,6 @@ export const changes = {
   addedLine: 'added',
   removedLine: 'removed',
   part: 'Undo this change',
-  /** A button by what it is about, for those who hear it. */
-  partNamed: (button: string, about: string) => `${button}: ${about}`,
   made: 'Made in this session',
   madeFiles: (n: number) => (n === 1 ? '1 new file' : `${n} new files`),
   showIn: (path: string) => `Show in folder: ${path}`,

@@ -45,6 +45,8 @@ export const en = {
     and: (items: string, last: string) => `${items} and ${last}`,
     some: (items: string, rest: number, _all: number) => `${items} and ${rest} more`,
     more: (n: number) => `${n} more`,
+    /** A button with what it is about or what is chosen, for those who hear it. */
+    named: (button: string, about: string) => `${button}: ${about}`,
   },
   time: {
     now: 'now',

@@ -64,7 +64,6 @@ export const changes: Texts['changes'] = {
   addedLine: '增加',
   removedLine: '删去',
   part: '撤销这处改动',
-  partNamed: (button, about) => `${button}：${about}`,
   made: '这个会话做出的文件',
   madeFiles: (n) => `${n} 个新文件`,
   showIn: (path) => `在文件夹中显示：${path}`,

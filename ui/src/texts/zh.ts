@@ -45,6 +45,7 @@ export const zh: Texts = {
     and: (items, last) => `${items} 和 ${last}`,
     some: (items, _rest, all) => `${items} 等 ${all} 个`,
     more: (n) => `另外 ${n} 个`,
+    named: (button, about) => `${button}：${about}`,
   },
   time: {
     now: '现在',
