@@ -55,7 +55,7 @@ export const SCREENS: readonly Screen[] = [
     query: '',
     go: session('Faster photo', async (page) => {
       await page.getByRole('button', { name: 'More for this session' }).click();
-      await page.getByRole('menuitemradio').first().click();
+      await page.getByRole('menuitem').first().click();
       await page.getByText('What the model reads instead').click();
     }),
   },

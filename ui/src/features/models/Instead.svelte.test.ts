@@ -38,13 +38,13 @@ test('r_mod_17_a_model_is_added_once_and_moved', async () => {
   const onchange = await shown([]);
   const add = async (name: string) => {
     await userEvent.click(screen.getByRole('button', { name: 'Add a model…' }));
-    await userEvent.click(screen.getByRole('menuitemradio', { name: new RegExp(`^${name}`) }));
+    await userEvent.click(screen.getByRole('menuitem', { name: new RegExp(`^${name}`) }));
   };
   await add('small');
   await add('local');
   expect(lines()).toEqual(['small', 'local']);
   await userEvent.click(screen.getByRole('button', { name: 'Add a model…' }));
-  expect(screen.queryByRole('menuitemradio', { name: /^small/ })).toBeNull();
+  expect(screen.queryByRole('menuitem', { name: /^small/ })).toBeNull();
   await userEvent.keyboard('{Escape}');
   await userEvent.click(screen.getByRole('button', { name: 'Ask local earlier' }));
   expect(lines()).toEqual(['local', 'small']);
