@@ -1,5 +1,5 @@
 // The Jobs tab: what goes on comes first, stopping what may have changed something is asked about, ends have words.
-import { render, screen, within } from '@testing-library/svelte';
+import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import type { JobView } from '../../protocol/generated/JobView';
@@ -29,8 +29,8 @@ const ended = (id: string) => job(id, { phase: { kind: 'completed', code: 0, ms:
 function shown(jobs: JobView[]) {
   const onstop = vi.fn();
   const onsettle = vi.fn();
-  render(JobsTab, { t: en, jobs, onstop, onsettle });
-  return { onstop, onsettle, user: userEvent.setup() };
+  const { rerender } = render(JobsTab, { t: en, jobs, onstop, onsettle });
+  return { onstop, onsettle, rerender, user: userEvent.setup() };
 }
 
 test('nothing in the background is said', () => {
@@ -55,6 +55,7 @@ test('stopping what may have changed something is asked about, and can be let be
   await user.click(screen.getByRole('button', { name: 'Stop run 1' }));
   await user.click(screen.getByRole('button', { name: en.jobs.stopNow }));
   expect(onstop).toHaveBeenCalledExactlyOnceWith('1');
+  expect(screen.getByRole('listitem')).toHaveFocus();
 });
 
 test('what changes nothing is stopped at once, and what is being stopped or ended isn’t stopped again', async () => {
@@ -66,11 +67,16 @@ test('what changes nothing is stopped at once, and what is being stopped or ende
 });
 
 test('one that was lost sight of is settled by whoever looked', async () => {
-  const { onsettle, user } = shown([job('1', { phase: { kind: 'reconciling' } })]);
-  const line = screen.getByRole('listitem');
+  const { onsettle, rerender, user } = shown([job('2'), job('1', { phase: { kind: 'reconciling' } })]);
+  const [line] = screen.getAllByRole('listitem') as [HTMLElement];
   expect(within(line).getByText(en.jobs.reconcilingText)).toBeInTheDocument();
   await user.click(within(line).getByRole('button', { name: en.jobs.settle }));
   expect(onsettle).toHaveBeenCalledExactlyOnceWith('1');
+  // It ended: its button goes, its line goes below what goes on, and keeps the focus.
+  await rerender({ jobs: [job('1', { phase: { kind: 'interrupted', ms: 1 } }), job('2')] });
+  const lines = screen.getAllByRole('listitem');
+  expect(lines[0]).toHaveTextContent('run 2');
+  await waitFor(() => expect(lines[1]).toHaveFocus());
 });
 
 test('output is text, folded until it is asked for', async () => {

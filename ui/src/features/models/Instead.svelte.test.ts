@@ -48,6 +48,8 @@ test('r_mod_17_a_model_is_added_once_and_moved', async () => {
   await userEvent.keyboard('{Escape}');
   await userEvent.click(screen.getByRole('button', { name: 'Ask local earlier' }));
   expect(lines()).toEqual(['local', 'small']);
+  // There is no way further up: the line itself has the focus.
+  expect(screen.getAllByRole('listitem')[0]).toHaveFocus();
   expect(onchange).toHaveBeenLastCalledWith([
     { provider: 'ollama', model: 'local' },
     { provider: 'own', model: 'small' },
