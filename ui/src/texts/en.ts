@@ -25,6 +25,7 @@ export const en = {
     cancel: 'Cancel',
     copy: 'Copy',
     copied: 'Copied',
+    marked: 'Marked: copy it with the usual keys',
     back: 'Back',
     more: 'Show more',
     crashed: {

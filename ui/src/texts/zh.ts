@@ -26,6 +26,7 @@ export const zh: Texts = {
     cancel: '取消',
     copy: '复制',
     copied: '已复制',
+    marked: '已选中：请用快捷键复制',
     back: '返回',
     more: '展开更多',
     crashed: {

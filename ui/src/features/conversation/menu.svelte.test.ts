@@ -32,6 +32,13 @@ test('words are copied or erased from it, and what is erased already isn’t off
   await person.click(screen.getByRole('button'));
   await person.click(screen.getByRole('menuitem', { name: 'Copy' }));
   expect(await navigator.clipboard.readText()).toBe(SAYS);
+  expect(await screen.findByText('Copied')).toBeVisible();
+  // Where the page gets no clipboard, what is to be copied is marked.
+  const write = vi.spyOn(navigator.clipboard, 'writeText').mockRejectedValueOnce(new Error('denied'));
+  await person.keyboard('{Enter}{Enter}');
+  expect(await screen.findByText(en.app.marked)).toBeVisible();
+  expect(getSelection()?.rangeCount).toBe(1);
+  write.mockRestore();
   await person.keyboard('{Enter}{ArrowDown}{Enter}');
   expect(onerase).toHaveBeenCalledTimes(1);
   await rerender({ t: en, about: SAYS, text: '', onerase: null });
