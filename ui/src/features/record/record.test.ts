@@ -7,7 +7,20 @@ import { lineWords, partWords } from '../../texts/record';
 import { zh } from '../../texts/zh';
 import { barOf, LENGTH } from './bar';
 import { indented } from './indented';
+import { broughtTo } from './sight';
 import { marksOf, MOST, pathOf } from './marks';
+
+test('the list goes along with the newest only for who stays there', () => {
+  const newest = { at: 9, chosen: null, family: 'all' };
+  expect(broughtTo(null, newest, true)).toBe('end');
+  const grown = { ...newest, at: 12 };
+  expect([broughtTo(newest, grown, true), broughtTo(newest, grown, false)]).toEqual(['end', null]);
+  const chosen = { ...newest, at: 3, chosen: 3 };
+  expect(broughtTo(newest, chosen, false)).toBe('center');
+  expect([broughtTo(chosen, chosen, true), broughtTo(chosen, chosen, false)]).toEqual([null, null]);
+  expect(broughtTo(chosen, { ...chosen, family: 'calls' }, false)).toBe('center');
+  expect(broughtTo(chosen, grown, false)).toBe('end');
+});
 
 test('a mark an event while there is room, and what went wrong is never hidden', () => {
   expect(marksOf('ontmS').map(({ kind }) => kind)).toEqual(['plain', 'turn', 'plain', 'plain', 'bad']);
