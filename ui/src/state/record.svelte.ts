@@ -271,16 +271,11 @@ function countsOf(letters: string): { [family in Family]: number } {
     by[small] = (by[small] ?? 0) + 1;
   }
   const count = (of: string) => [...of].reduce((sum, letter) => sum + (by[letter] ?? 0), 0);
-  const { words, steps, calls, approvals, changes, recovery } = FAMILIES;
-  return {
-    all: letters.length,
-    words: count(words),
-    steps: count(steps),
-    calls: count(calls),
-    approvals: count(approvals),
-    changes: count(changes),
-    recovery: count(recovery),
-  };
+  const counts = Object.entries(FAMILIES).map(([family, of]) => [
+    family,
+    of === '' ? letters.length : count(of),
+  ]);
+  return Object.fromEntries(counts) as { [family in Family]: number };
 }
 
 function chosenOf(letters: string, of: string): readonly number[] {
