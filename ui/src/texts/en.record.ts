@@ -8,9 +8,7 @@ export const record = {
   events: 'Events',
   chosen: 'The chosen event',
   show: 'Show',
-  empty: 'Nothing is recorded yet',
   emptyText: 'Everything that happens in this session will be listed here.',
-  none: 'Nothing of this kind is on the record.',
   reading: 'Reading the record…',
   families: {
     all: 'All',
@@ -33,7 +31,6 @@ export const record = {
     pause: 'Pause',
     at: (time: string, n: string, of: string) => `${time}, event ${n} of ${of}`,
     untimed: (n: string, of: string) => `Event ${n} of ${of}`,
-    now: 'now',
   },
   seal: {
     none: 'Not checked yet',

@@ -27,7 +27,7 @@ export const erase: typeof en = {
   mark: '原处会留下一个标记和抹去的时间，此后模型读到的是这个标记。',
   beside: '它们还出现在别处',
   elsewhere: (n) => `同时从另外 ${n} 个会话中抹去`,
-  revoke: (what, folder) => `撤回你在 ${folder} 中一直允许的：${what}`,
+  revoke: (what, folder) => `收回你在“${folder}”里总是允许的：${what}`,
   stays: '模型服务已经收到的内容和你的文件保持原样：密钥或密码请到使用的地方更换。',
   why: '原因',
   whys: { secret: '密钥或密码', private: '私人内容', other: '其他' },

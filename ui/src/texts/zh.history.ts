@@ -4,7 +4,7 @@ import type { Texts } from './en';
 export const history: Texts['history'] = {
   summarised: (steps) => `早先的工作已总结：${steps} 步`,
   shortened: (results) => `有 ${results} 个较早的结果已为模型缩短`,
-  tokens: (before, after) => `${before} → ${after} 个 token`,
+  tokens: (before, after) => `${before} → ${after} 词元`,
   why: {
     budget: '模型剩下的空间不多了。',
     overflow: '服务说内容太长。',

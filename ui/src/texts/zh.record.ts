@@ -8,9 +8,7 @@ export const record: Texts['record'] = {
   events: '事件',
   chosen: '所选事件',
   show: '显示',
-  empty: '还没有记录',
   emptyText: '这个会话里发生的一切都会列在这里。',
-  none: '记录里没有这一类内容。',
   reading: '正在读取记录…',
   families: {
     all: '全部',
@@ -33,7 +31,6 @@ export const record: Texts['record'] = {
     pause: '暂停',
     at: (time, n, of) => `${time}，第 ${n} 条，共 ${of} 条`,
     untimed: (n, of) => `第 ${n} 条，共 ${of} 条`,
-    now: '现在',
   },
   seal: {
     none: '还没有核对',
@@ -217,7 +214,7 @@ export const record: Texts['record'] = {
     restored: (n) => `${n} 个文件恢复为之前的样子`,
     thinned: '清理了旧内容',
     given: '你允许了更多同类操作',
-    revoked: '你收回了一项许可',
+    revoked: '你收回了一项权限',
     erased: (n) => `你从 ${n} 条记录中抹去了文字`,
     credential: (provider) => `使用了${spaced(provider, 'both')}的密钥`,
     adopted: 'Daybook 重新打开，等你处理',
