@@ -35,3 +35,8 @@ test('escape, an empty name and the same name change nothing', async () => {
   await userEvent.keyboard('{Enter}');
   expect(onrename).not.toHaveBeenCalled();
 });
+
+test('a session that can only be read keeps its name', () => {
+  render(SessionTitle, { t: en, name: 'Tidy the menu', title: 'Tidy the menu', onrename: null });
+  expect(screen.queryByRole('button')).toBeNull();
+});

@@ -44,5 +44,11 @@ test('shortened results are one line with the way back', () => {
   render(HistoryEntry, { t: en, history, onfull: vi.fn() });
   expect(screen.getByText(/3 older results were shortened for the model/)).toBeVisible();
   expect(screen.getByRole('button', { name: 'Use the full history again' })).toBeVisible();
+  expect(screen.getByText(/The model had little room left/)).toBeVisible();
   expect(screen.queryByText('What the model reads instead')).toBeNull();
+});
+
+test('a session that can only be read offers no way back', () => {
+  render(HistoryEntry, { t: en, history: made, onfull: null });
+  expect(screen.queryByRole('button')).toBeNull();
 });

@@ -26,10 +26,10 @@ const job = (id: string, part: Partial<JobView> = {}): JobView => ({
 });
 const ended = (id: string) => job(id, { phase: { kind: 'completed', code: 0, ms: 4_000 }, changed: 2 });
 
-function shown(jobs: JobView[]) {
+function shown(jobs: JobView[], readOnly = false) {
   const onstop = vi.fn();
   const onsettle = vi.fn();
-  const { rerender } = render(JobsTab, { t: en, jobs, onstop, onsettle });
+  const { rerender } = render(JobsTab, { t: en, jobs, readOnly, onstop, onsettle });
   return { onstop, onsettle, rerender, user: userEvent.setup() };
 }
 
@@ -64,6 +64,12 @@ test('what changes nothing is stopped at once, and what is being stopped or ende
   expect(buttons).toHaveLength(1);
   await user.click(buttons[0] as HTMLElement);
   expect(onstop).toHaveBeenCalledExactlyOnceWith('1');
+});
+
+test('where the session can only be read nothing is stopped or settled', () => {
+  shown([job('1'), job('2', { phase: { kind: 'reconciling' } })], true);
+  expect(screen.getAllByRole('listitem')).toHaveLength(2);
+  expect(screen.queryByRole('button', { name: /^Stop|ended/ })).toBeNull();
 });
 
 test('one that was lost sight of is settled by whoever looked', async () => {
