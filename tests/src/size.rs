@@ -9,21 +9,21 @@ use std::ops::Range;
 /// Names the shard: `FROM..TO`.
 const SHARD: &str = "DAYBOOK_FAULTS";
 
-/// The seeds of this run: the first so many with each change, the shard's at night.
+/// The seeds of this run: these with each change, the shard's at night.
 ///
 /// # Panics
 /// When the shard can't be read.
 #[must_use]
-pub fn seeds(per_change: u64) -> Range<u64> {
-    let Ok(shard) = std::env::var(SHARD) else { return 0..per_change };
+pub fn seeds(with_each_change: Range<u64>) -> Range<u64> {
+    let Ok(shard) = std::env::var(SHARD) else { return with_each_change };
     let bounds = shard.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
     bounds.unwrap_or_else(|| panic!("{SHARD} is {shard:?}, it should be FROM..TO"))
 }
 
-/// Is this a shard of the whole size?
+/// What a test leaves out with each change it doesn't at night.
 #[must_use]
-pub fn is_nightly() -> bool {
-    std::env::var_os(SHARD).is_some()
+pub fn either<T>(with_each_change: T, at_night: T) -> T {
+    if std::env::var_os(SHARD).is_some() { at_night } else { with_each_change }
 }
 
 /// Says what a test saw, in one line.

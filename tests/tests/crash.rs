@@ -5,6 +5,7 @@ use domain::event::{Fact, JobEnd, JobEnded, ToolOutcome, ToolResult};
 use domain::ids::SessionId;
 use store::Point;
 use tests::driver::Ended;
+use tests::size::{either, seeds, tell};
 use tests::{DieAt, Rig};
 
 fn alone<T>(run: impl Future<Output = T>) -> T {
@@ -148,15 +149,20 @@ fn recovery_killed(scenario: &Scenario, n: u64, depth: u64) -> bool {
 /// Recovery may be killed at each of its own appends, up to three times in a row.
 #[test]
 fn rel_r3_recovery_that_is_killed_itself_gives_the_same_in_the_end() {
-    for scenario in all() {
-        for depth in 1..=3 {
-            let mut n = 1;
-            while recovery_killed(&scenario, n, depth) {
-                n += 3;
-            }
-            assert!(n > 3, "{}: only {n} appends", scenario.name);
+    let scenarios = all();
+    let seeds = seeds(0..scenarios.len() as u64 * 3);
+    let mut kills = 0;
+    for seed in seeds.clone() {
+        let scenario = &scenarios[usize::try_from(seed / 3).expect("small") % scenarios.len()];
+        let depth = seed % 3 + 1;
+        let mut n = 1;
+        while recovery_killed(scenario, n, depth) {
+            n += either(7, 1);
+            kills += 1 + depth;
         }
+        assert!(n > 3, "{}: only {n} appends", scenario.name);
     }
+    tell("R3", &seeds, &[("kills", kills)]);
 }
 
 macro_rules! crashes {

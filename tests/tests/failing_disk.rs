@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 use tests::disk::{Disk, Fault, again, home};
 use tests::driver::{Ended, drive};
-use tests::size::{is_nightly, seeds, tell};
+use tests::size::{either, seeds, tell};
 use tests::{DieAt, Process, Rig};
 
 /// By day one call in so many is refused.
@@ -165,7 +165,7 @@ fn a_child_whose_disk_fails() {
         assert!(Disk::under(Path::new("/nowhere")).is_none());
         return;
     };
-    let (seeds, step) = (seeds(KINDS), if is_nightly() { 1 } else { STEP });
+    let (seeds, step) = (seeds(0..KINDS), either(STEP, 1));
     let counts = seeds.clone().map(|seed| sweep(seed, &home, step));
     let (runs, failed) = counts.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
     assert!(runs > 0, "nothing ever failed");

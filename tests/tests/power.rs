@@ -184,7 +184,7 @@ fn rel_r4_a_power_cut_anywhere_leaves_a_prefix_behind_its_barriers() {
     let histories: Vec<Vec<History>> = (0..scenarios.len())
         .map(|n| (0..=TROUBLED).map(|t| History::read(home.path().join(format!("{n}-{t}")), t > 0)).collect())
         .collect();
-    let seeds = seeds(CUTS);
+    let seeds = seeds(0..CUTS);
     let mut lost = 0;
     for seed in seeds.clone() {
         let n = usize::try_from(seed).expect("small") % scenarios.len();

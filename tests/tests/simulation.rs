@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use store::Point;
 use tests::driver::{Ended, drive};
+use tests::size::{seeds, tell};
 use tests::{Answers, Dice, DieAt, Process, Rig};
 
 /// One call; every command is another one, so that a count tells whether it ran twice.
@@ -107,29 +108,32 @@ fn alone<T>(run: impl Future<Output = T>) -> T {
     runtime.expect("a runtime").block_on(run)
 }
 
-/// Plays one seed; gives how many times it was killed.
-fn play(seed: u64) -> u64 {
+/// Plays one seed; gives how many times it was killed, and how many appends were tried.
+fn play(seed: u64) -> (u64, u64) {
     let mut dice = Dice(seed);
     let mut rig = Rig::new(&script(&mut dice));
     rig.mode = dice.one(&[Mode::Ask, Mode::Edit, Mode::Auto, Mode::Auto, Mode::Plan]);
     rig.attended = dice.below(5) > 0;
     let says = 1 + dice.below(3);
     let mut session = None;
-    let mut kills = 0;
+    let (mut kills, mut appends) = (0, 0);
     for _ in 0..dice.below(4) {
         let point = dice.one(&[Point::BeforeBegin, Point::AfterCommit]);
         let faults = DieAt::append(dice.below(40), point);
-        let ended = alone(async {
+        let (ended, tried) = alone(async {
             let process = rig.start(faults);
-            live(&rig, &process, &mut session, &mut dice, says).await
+            let ended = live(&rig, &process, &mut session, &mut dice, says).await;
+            (ended, process.faults.appends())
         });
+        appends += tried;
         kills += u64::from(ended == Ended::Dead);
     }
-    let (ended, epoch) = alone(async {
+    let (ended, epoch, tried) = alone(async {
         let process = rig.start(DieAt::never());
         let ended = live(&rig, &process, &mut session, &mut dice, says).await;
-        (ended, process.engine.store().epoch())
+        (ended, process.engine.store().epoch(), process.faults.appends())
     });
+    appends += tried;
     assert_eq!(ended, Ended::Resting, "seed {seed}");
     let session = session.expect("it began");
     let findings = rig.findings(&session, epoch);
@@ -142,7 +146,7 @@ fn play(seed: u64) -> u64 {
         drop(process);
     });
     assert_eq!(rig.log(&session).len(), before, "seed {seed}: a start added to a session at rest");
-    kills
+    (kills, appends)
 }
 
 /// No command ran more often than the model asked for it: a fresh script may ask again, a process may not run again.
@@ -164,12 +168,23 @@ fn once(rig: &Rig, session: &SessionId, seed: u64) {
     }
 }
 
+/// Plays these seeds; at night those of the shard.
+fn seeds_from(from: u64) {
+    let seeds = seeds(from..from + 60);
+    let (mut kills, mut appends) = (0, 0);
+    for seed in seeds.clone() {
+        let (killed, appended) = play(seed);
+        (kills, appends) = (kills + killed, appends + appended);
+    }
+    assert!(kills > 3, "only {kills} kills: the seeds try too little");
+    tell("R6", &seeds, &[("kills", kills), ("steps", appends)]);
+}
+
 macro_rules! simulations {
     ($($test:ident = $from:literal;)*) => {$(
         #[test]
         fn $test() {
-            let kills: u64 = ($from..$from + 60).map(play).sum();
-            assert!(kills > 3, "only {kills} kills: the seeds try too little");
+            seeds_from($from);
         }
     )*};
 }
@@ -179,4 +194,5 @@ simulations! {
     rel_r6_sixty_seeds_from_1001 = 1001;
     rel_r6_sixty_seeds_from_2001 = 2001;
     rel_r6_sixty_seeds_from_3001 = 3001;
+    rel_r6_sixty_seeds_from_4001 = 4001;
 }

@@ -1,6 +1,7 @@
 //! Damage: cut logs, flipped bits, unknown events. What is left can be read; what is wrong is said.
 
 use crate::rig::*;
+use crate::size::{either, seeds, tell};
 use domain::digest::Digest;
 use domain::event::{Draft, Recorded};
 use std::fs;
@@ -372,7 +373,7 @@ fn look(database: &[u8], wal: &[u8], model: &Model) -> Found {
 #[test]
 fn r4_a_log_cut_anywhere_leaves_a_committed_prefix() {
     let model = model();
-    let step = 509 * 7;
+    let step = either(509 * 7, 509);
     let mut before = 0;
     for end in (0..model.wal.len()).step_by(step).chain([model.wal.len()]) {
         match look(&model.database, &model.wal[..end], &model) {
@@ -389,13 +390,15 @@ fn r4_a_log_cut_anywhere_leaves_a_committed_prefix() {
 #[test]
 fn r4_bits_flipped_in_the_log_never_become_events() {
     let model = model();
-    let mut dice = Dice(0x5eed_0004);
-    for _ in 0..100 {
+    let seeds = seeds(0..100);
+    for seed in seeds.clone() {
+        let mut dice = Dice(0x5eed_0004 ^ (seed + 1) * 0x9e37_79b9);
         let mut wal = model.wal.clone();
         let at = usize::try_from(dice.below(wal.len() as u64)).expect("small");
         wal[at] ^= 1 << dice.below(8);
         look(&model.database, &wal, &model);
     }
+    tell("R4 flips", &seeds, &[("flips", seeds.end - seeds.start)]);
 }
 
 /// The database with everything carried over, so that its pages hold the events.
@@ -415,7 +418,6 @@ fn settled() -> (Vec<u8>, Model) {
 #[test]
 fn r9_a_flip_inside_a_payload_is_found_before_use() {
     let (database, model) = settled();
-    let mut dice = Dice(0x5eed_0009);
     let payloads: Vec<(usize, usize)> = model
         .events
         .iter()
@@ -427,14 +429,17 @@ fn r9_a_flip_inside_a_payload_is_found_before_use() {
             (at, text.len())
         })
         .collect();
-    let (mut said, flips) = (0, 100);
-    for _ in 0..flips {
+    let seeds = seeds(0..100);
+    let (mut said, flips) = (0, seeds.end - seeds.start);
+    for seed in seeds.clone() {
+        let mut dice = Dice(0x5eed_0009 ^ (seed + 1) * 0x9e37_79b9);
         let mut bytes = database.clone();
         let (at, length) = payloads[usize::try_from(dice.below(payloads.len() as u64)).expect("small")];
         bytes[at + usize::try_from(dice.below(length as u64)).expect("small")] ^= 1 << dice.below(8);
-        said += u32::from(look(&bytes, b"", &model) == Found::Said);
+        said += u64::from(look(&bytes, b"", &model) == Found::Said);
     }
     assert_eq!(said, flips);
+    tell("R9", &seeds, &[("flips", flips)]);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use crate::attached::{named_and_read, naming};
 use crate::rig::*;
+use crate::size::{seeds, tell};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -15,11 +16,11 @@ use store::{Append, AppendError, Durability, Options, Store};
 /// Names the folder the child works in.
 const CHILD: &str = "DAYBOOK_TEST_STORE";
 
-/// How often a child is killed.
-const KILLS: u32 = 100;
+/// How often a child is killed with each change.
+const KILLS: u64 = 300;
 
 /// Kills after which a new folder is begun, so that checking stays short.
-const KILLS_A_FOLDER: u32 = 10;
+const KILLS_A_FOLDER: u64 = 5;
 
 /// The child's work; without a parent it does a little of it and looks at the result itself.
 #[test]
@@ -111,23 +112,28 @@ fn run_and_kill(folder: &Path, life: Duration) -> u64 {
 
 #[test]
 fn r2_what_was_acknowledged_survives_kill_9_and_nothing_is_torn() {
-    let mut dice = Dice(0x5eed_0002);
-    let mut dir = tempfile::tempdir().expect("a folder");
-    let (mut acknowledged_in_all, mut unacknowledged) = (0, 0);
-    for kill in 0..KILLS {
-        if kill % KILLS_A_FOLDER == 0 {
-            dir = tempfile::tempdir().expect("a folder");
+    let seeds = seeds(0..KILLS);
+    let mut dir = quick_folder();
+    let (mut acknowledged_in_all, mut cut, mut before) = (0, 0, 0);
+    for seed in seeds.clone() {
+        if seed.is_multiple_of(KILLS_A_FOLDER) {
+            (dir, before) = (quick_folder(), 0);
         }
-        let acknowledged = run_and_kill(dir.path(), Duration::from_micros(dice.below(25_000)));
+        let life = Dice(0x5eed_0002 ^ (seed + 1) * 0x9e37_79b9).below(25_000);
+        let acknowledged = run_and_kill(dir.path(), Duration::from_micros(life));
         let store = open(dir.path());
         let there = whole(&store);
-        assert!(there >= acknowledged, "kill {kill}: {acknowledged} were acknowledged, {there} are there");
-        assert!(there <= acknowledged + 2, "kill {kill}: more than one append was on its way");
-        acknowledged_in_all += acknowledged;
-        unacknowledged += u32::from(there > acknowledged);
+        assert!(there >= acknowledged, "kill {seed}: {acknowledged} were acknowledged, {there} are there");
+        assert!(there <= acknowledged + 2, "kill {seed}: more than one append was on its way");
+        acknowledged_in_all += acknowledged - before;
+        before = there;
+        cut += u64::from(there > acknowledged);
     }
-    println!(
-        "{KILLS} kills, {acknowledged_in_all} events acknowledged, {unacknowledged} appends cut before their word"
+    let kills = seeds.end - seeds.start;
+    tell(
+        "R2",
+        &seeds,
+        &[("kills", kills), ("acknowledged", acknowledged_in_all), ("cut before their word", cut)],
     );
 }
 

@@ -14,3 +14,6 @@ mod opening;
 mod power;
 mod removal;
 mod rig;
+#[expect(unreachable_pub, reason = "elsewhere it is a module of a library")]
+#[path = "../../../../tests/src/size.rs"]
+mod size;
