@@ -392,7 +392,7 @@ fn r4_bits_flipped_in_the_log_never_become_events() {
     let model = model();
     let seeds = seeds(0..100);
     for seed in seeds.clone() {
-        let mut dice = Dice(0x5eed_0004 ^ (seed + 1) * 0x9e37_79b9);
+        let mut dice = Dice::of(0x5eed_0004, seed);
         let mut wal = model.wal.clone();
         let at = usize::try_from(dice.below(wal.len() as u64)).expect("small");
         wal[at] ^= 1 << dice.below(8);
@@ -432,7 +432,7 @@ fn r9_a_flip_inside_a_payload_is_found_before_use() {
     let seeds = seeds(0..100);
     let (mut said, flips) = (0, seeds.end - seeds.start);
     for seed in seeds.clone() {
-        let mut dice = Dice(0x5eed_0009 ^ (seed + 1) * 0x9e37_79b9);
+        let mut dice = Dice::of(0x5eed_0009, seed);
         let mut bytes = database.clone();
         let (at, length) = payloads[usize::try_from(dice.below(payloads.len() as u64)).expect("small")];
         bytes[at + usize::try_from(dice.below(length as u64)).expect("small")] ^= 1 << dice.below(8);

@@ -56,7 +56,7 @@ fn r4_a_power_cut_keeps_barriers_and_tears_nothing() {
     let seeds = seeds(0..60);
     let mut lost = 0;
     for round in seeds.clone() {
-        let mut dice = Dice(0x5eed_0104 ^ (round + 1) * 0x9e37_79b9);
+        let mut dice = Dice::of(0x5eed_0104, round);
         let cut = cut(&mut dice);
         // Much is lost, or so little that the cut lies somewhere among the last transactions.
         let odds = if round % 2 == 0 { 3 } else { 150 };

@@ -260,6 +260,11 @@ pub(crate) fn quick_folder() -> tempfile::TempDir {
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
+    /// Those of one seed of a test.
+    pub(crate) fn of(test: u64, seed: u64) -> Self {
+        Self(test ^ ((seed + 1) * 0x9e37_79b9))
+    }
+
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
