@@ -39,9 +39,7 @@ impl Room {
             ApiError { hint: hint.or(refused.hint), ..refused }
         })
     }
-}
 
-impl Room {
     /// Goes on in the folder that stands at the session's path now.
     pub(crate) async fn use_folder(&self, session: &str) -> Done {
         let session = self.known(session)?;
