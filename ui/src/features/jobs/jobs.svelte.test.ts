@@ -2,6 +2,7 @@
 import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
+import { jobOf } from '../../protocol/fake/jobs';
 import type { JobView } from '../../protocol/generated/JobView';
 import { ENDED_JOBS, withJob } from '../../protocol/jobs';
 import { en } from '../../texts/en';
@@ -9,21 +10,7 @@ import { jobDoubt, jobFacts, phaseWords } from '../../texts/jobs';
 import { zh } from '../../texts/zh';
 import JobsTab from './JobsTab.svelte';
 
-const job = (id: string, part: Partial<JobView> = {}): JobView => ({
-  id,
-  call: 'cal_1',
-  command: `run ${id}`,
-  notify: false,
-  created: 0,
-  started: 0,
-  phase: { kind: 'running' },
-  stopping: false,
-  effects: true,
-  output: '',
-  changed: 0,
-  doubt: null,
-  ...part,
-});
+const job = (id: string, part: Partial<JobView> = {}) => jobOf(id, `run ${id}`, 0, part);
 const ended = (id: string) => job(id, { phase: { kind: 'completed', code: 0, ms: 4_000 }, changed: 2 });
 
 function shown(jobs: JobView[], readOnly = false) {

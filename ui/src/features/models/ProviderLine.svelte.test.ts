@@ -28,9 +28,21 @@ async function made(provider: Provider = OWN) {
   return { fake, providers, removed };
 }
 
+const CHOICE = { model: null, onmodel: vi.fn() };
+
+/** The line of one service. */
+function line(providers: Providers) {
+  render(ProviderLine, { t: en, provider: OWN, providers, ...CHOICE });
+}
+
+/** The page that it stands in. */
+function page(providers: Providers) {
+  render(ModelsSettings, { t: en, info: null, providers, ...CHOICE, instead: [], oninstead: vi.fn() });
+}
+
 test('removing a service is asked about in place first', async () => {
   const { providers, removed } = await made();
-  render(ProviderLine, { t: en, provider: OWN, providers, model: null, onmodel: vi.fn() });
+  line(providers);
   await userEvent.click(screen.getByRole('button', { name: 'Remove' }));
   expect(removed()).toBe(0);
   expect(screen.getByText(/^Remove Workshop\?/)).toBeVisible();
@@ -44,15 +56,7 @@ test('removing a service is asked about in place first', async () => {
 test('a key in the keychain goes with its service, and one that stays there is said', async () => {
   const stored = service('own', { key: 'stored' });
   const { fake, providers } = await made(stored);
-  render(ModelsSettings, {
-    t: en,
-    info: null,
-    providers,
-    model: null,
-    onmodel: vi.fn(),
-    instead: [],
-    oninstead: vi.fn(),
-  });
+  page(providers);
   await userEvent.click(screen.getByRole('button', { name: 'Remove' }));
   expect(screen.getByText(/Its key is deleted from the keychain, too\.$/)).toBeVisible();
   // The engine removes it and says what is left.
@@ -65,7 +69,7 @@ test('a key in the keychain goes with its service, and one that stays there is s
 
 test('of a service of one’s own nothing is said about a key nobody asked for', async () => {
   const { providers } = await made();
-  render(ProviderLine, { t: en, provider: OWN, providers, model: null, onmodel: vi.fn() });
+  line(providers);
   const notes = [...screen.getByRole('listitem').querySelectorAll('small')].map((note) => note.textContent);
   expect(notes).toEqual(['http://localhost:9000/v1', '1 model']);
 });
@@ -73,15 +77,7 @@ test('of a service of one’s own nothing is said about a key nobody asked for',
 test('a service that was added is said to be saved, and comes into view', async () => {
   const { providers } = await made();
   const into = vi.spyOn(Element.prototype, 'scrollIntoView');
-  render(ModelsSettings, {
-    t: en,
-    info: null,
-    providers,
-    model: null,
-    onmodel: vi.fn(),
-    instead: [],
-    oninstead: vi.fn(),
-  });
+  page(providers);
   expect(screen.queryByText('Saved')).toBeNull();
   await userEvent.click(screen.getByRole('button', { name: 'Add a service…' }));
   await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'Second');

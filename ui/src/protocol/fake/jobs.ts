@@ -1,8 +1,9 @@
 // Jobs of the sample: one that runs, one that waits, and one of each end.
 import type { JobView } from '../generated/JobView';
 
-export function jobsOf(start: number): JobView[] {
-  const job = (id: string, command: string, part: Partial<JobView>): JobView => ({
+/** One that runs, and whatever else is said of it. */
+export function jobOf(id: string, command: string, start: number, part: Partial<JobView> = {}): JobView {
+  return {
     id,
     call: `cal_${id}`,
     command,
@@ -16,7 +17,11 @@ export function jobsOf(start: number): JobView[] {
     changed: 0,
     doubt: null,
     ...part,
-  });
+  };
+}
+
+export function jobsOf(start: number): JobView[] {
+  const job = (id: string, command: string, part: Partial<JobView>) => jobOf(id, command, start, part);
   return [
     job('job_1', 'node scripts/menu.js --all', {
       phase: { kind: 'completed', code: 0, ms: 41_000 },
