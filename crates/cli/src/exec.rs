@@ -9,11 +9,9 @@ use crate::way::{Own, Way};
 use api::wire::command::{Command, Intent, Mode, Reply};
 use api::wire::store::{Effort, ModelChoice, Provider, ProviderDraft};
 use api::wire::view::{Activity, ApprovalState, Entry, EntryBody};
+use host::DIALECTS;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-
-/// Dialects that are given with an address.
-const DIALECTS: [&str; 3] = ["anthropic-messages", "openai-chat", "openai-responses"];
 
 pub(crate) async fn exec(data: PathBuf, mut task: Exec) -> Result<Exit, Failure> {
     if task.script.is_some() && task.provider.is_none() {

@@ -31,6 +31,7 @@ pub use host::{Host, OpenFailure, Options};
 pub use keychain::{Keychain, KeychainError, SystemKeychain};
 pub use models::SCRIPTED;
 pub use ports::{SystemClock, SystemIds};
+pub use providers::dialect::WIRES as DIALECTS;
 pub use reading::read;
 pub use vault::{KeyError, KeyState, Source, Vault, environment};
 pub use verify::{Checked, VerifyError, verify};

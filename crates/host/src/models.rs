@@ -11,7 +11,9 @@ use domain::event::ModelChoice;
 use domain::model::{ErrorClass, ModelError, ModelSnapshot};
 use engine::{ModelRequest, Models, Problem};
 use futures_util::future::{BoxFuture, FutureExt as _};
-use providers::{Connection, Http, Player, Proxy, Request, SendError, SendResult, Sink, presets, scripted};
+use providers::{
+    Connection, ConnectionError, Http, Player, Proxy, Request, SendError, SendResult, Sink, presets, scripted,
+};
 use secrecy::SecretString;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -48,17 +50,8 @@ impl Ways {
 impl Models for Ways {
     fn snapshot(&self, choice: &ModelChoice) -> Option<ModelSnapshot> {
         if self.player(&choice.provider, &choice.model).is_some() {
-            return Some(ModelSnapshot {
-                provider: choice.provider.clone(),
-                dialect: scripted::NAME.to_owned(),
-                model: choice.model.clone(),
-                context_tokens: None,
-                max_output_tokens: providers::capabilities::DEFAULT_MAX_OUTPUT_TOKENS,
-                parallel_calls: true,
-                calls_as_text: false,
-                abilities: Default::default(),
-                effort: None,
-            });
+            let connection = nowhere(&choice.provider).ok()?;
+            return Some(providers::capabilities(&connection, &choice.model, None));
         }
         let connection = self.services.connection(&choice.provider, None).ok()?;
         let window = self.services.window(&choice.provider, &choice.model);
@@ -106,7 +99,7 @@ impl Models for Ways {
         async move {
             let ModelRequest { model, body, conversation } = request;
             if let Some(player) = self.player(&model.provider, &model.model) {
-                let connection = nowhere()?;
+                let connection = nowhere(&model.provider).map_err(unusable)?;
                 return player
                     .send(Request { connection: &connection, model, body, conversation }, sink, cancel)
                     .await;
@@ -116,7 +109,7 @@ impl Models for Ways {
                 .await
                 .map_err(|error| failed(ErrorClass::Auth, error.to_string()))?;
             let connection = self.services.connection(&model.provider, key.map(|(key, _)| key));
-            let connection = connection.map_err(|error| failed(ErrorClass::BadRequest, error.to_string()))?;
+            let connection = connection.map_err(unusable)?;
             self.http.send(Request { connection: &connection, model, body, conversation }, sink, cancel).await
         }
         .boxed()
@@ -139,9 +132,12 @@ pub(crate) fn players(
 }
 
 /// Scripts don't look at their connection; this one leads nowhere.
-fn nowhere() -> Result<Connection, SendError> {
-    Connection::new(SCRIPTED, scripted::NAME, "http://127.0.0.1", None, Proxy::Direct)
-        .map_err(|error| failed(ErrorClass::BadRequest, error.to_string()))
+fn nowhere(provider: &str) -> Result<Connection, ConnectionError> {
+    Connection::new(provider, scripted::NAME, "http://127.0.0.1", None, Proxy::Direct)
+}
+
+fn unusable(error: ConnectionError) -> SendError {
+    failed(ErrorClass::BadRequest, error.to_string())
 }
 
 fn failed(class: ErrorClass, message: String) -> SendError {

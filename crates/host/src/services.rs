@@ -66,7 +66,14 @@ impl Services {
 
     /// Models that may go on where the chosen one doesn't answer, in the person's order.
     pub(crate) fn instead(&self) -> Vec<domain::event::ModelChoice> {
-        let settings = crate::settings::read(&self.store).unwrap_or_else(|_| crate::settings::usual());
+        let settings = crate::settings::read(&self.store).unwrap_or_else(|error| {
+            tracing::warn!(
+                code = error.code,
+                error = error.message,
+                "no other model goes on: the settings can't be read"
+            );
+            crate::settings::usual()
+        });
         let choice = |of: ModelChoice| domain::event::ModelChoice { provider: of.provider, model: of.model };
         settings.instead.into_iter().map(choice).collect()
     }

@@ -6,10 +6,10 @@
 
 mod fold;
 
-use domain::model::{Block, CallResult, Effort, Head, Message, ModelSnapshot};
+use domain::model::{Block, CallResult, Head, Message, ModelSnapshot};
 use serde_json::{Map, Value, json};
 
-use crate::dialect::{Dialect, Wire};
+use crate::dialect::{Dialect, Wire, effort_word};
 use crate::fold::Fold;
 use crate::json::{Side, arguments_object, quoted, safe_id, safe_name, sides};
 use crate::structured;
@@ -144,13 +144,7 @@ impl Anthropic {
 fn output_config(model: &ModelSnapshot, head: &Head) -> Map<String, Value> {
     let mut config = Map::new();
     if let Some(effort) = model.effort {
-        let word = match effort {
-            Effort::Low => "low",
-            Effort::Medium => "medium",
-            Effort::High => "high",
-            Effort::Max => "max",
-        };
-        config.insert("effort".into(), word.into());
+        config.insert("effort".into(), effort_word(effort, "max").into());
     }
     if let Some(shape) = structured::native(model, head) {
         config.insert("format".into(), json!({"type": "json_schema", "schema": shape.schema}));

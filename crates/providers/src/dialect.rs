@@ -7,7 +7,7 @@
 
 use bytes::Bytes;
 use domain::digest::Digest;
-use domain::model::{Head, Message, ModelSnapshot};
+use domain::model::{Effort, Head, Message, ModelSnapshot};
 use sha2::{Digest as _, Sha256};
 
 use crate::anthropic::{self, Anthropic};
@@ -75,6 +75,16 @@ pub trait Wire: Dialect {
 
 /// The dialects that a service of one's own can be spoken to in.
 pub const WIRES: [&str; 3] = [anthropic::NAME, chat::NAME, responses::NAME];
+
+/// How much thinking is asked for; dialects differ in the word for the most.
+pub(crate) fn effort_word(effort: Effort, most: &'static str) -> &'static str {
+    match effort {
+        Effort::Low => "low",
+        Effort::Medium => "medium",
+        Effort::High => "high",
+        Effort::Max => most,
+    }
+}
 
 /// No dialect has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -9,10 +9,10 @@ mod fold;
 mod items;
 
 use domain::digest::Digest;
-use domain::model::{Block, CallResult, Effort, Head, Message, ModelSnapshot};
+use domain::model::{Block, CallResult, Head, Message, ModelSnapshot};
 use serde_json::{Value, json};
 
-use crate::dialect::{Dialect, Wire};
+use crate::dialect::{Dialect, Wire, effort_word};
 use crate::fold::Fold;
 use crate::json::{Side, arguments_object, bounded_id, quoted, safe_name, sides};
 use crate::quirks::Quirks;
@@ -59,7 +59,7 @@ impl Dialect for Responses {
             model.max_output_tokens
         );
         if let Some(effort) = model.effort {
-            out.push_str(&format!(r#","reasoning":{{"effort":"{}"}}"#, effort_word(effort)));
+            out.push_str(&format!(r#","reasoning":{{"effort":"{}"}}"#, effort_word(effort, "xhigh")));
         }
         // A model that doesn't reason is refused when its reasoning is asked for.
         if !model.abilities.efforts.is_empty() {
@@ -188,15 +188,6 @@ fn user_items(run: &[&Message]) -> Vec<String> {
 fn result_item(result: &CallResult) -> String {
     let id = bounded_id(&result.provider_call_id);
     json!({"type": "function_call_output", "call_id": id, "output": result.text}).to_string()
-}
-
-fn effort_word(effort: Effort) -> &'static str {
-    match effort {
-        Effort::Low => "low",
-        Effort::Medium => "medium",
-        Effort::High => "high",
-        Effort::Max => "xhigh",
-    }
 }
 
 /// Requests that begin with the same words should meet the same machine's cache: the key follows from these words.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::testing::{call, events, results, snapshot, text, tools};
-use domain::model::{Abilities, ErrorClass, ModelDelta, ModelError, Outcome, StopReason, Usage};
+use domain::model::{Abilities, Effort, ErrorClass, ModelDelta, ModelError, Outcome, StopReason, Usage};
 
 fn bytes(text: Vec<u8>) -> String {
     String::from_utf8(text).unwrap()

@@ -7,7 +7,7 @@ use super::object;
 use super::talk::{not_run, talk};
 use crate::call::{Checked, Interaction, JobAction, OfJob, Surveyed};
 use crate::clear::Cleared;
-use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
+use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View};
 use domain::call::ToolError;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
@@ -61,22 +61,5 @@ impl Tool for Job {
 
     fn run<'a>(&'a self, _: &'a Cleared, _: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
         not_run()
-    }
-}
-
-/// What a command asks of the engine: nothing, or to let it go on in the background.
-pub(super) fn left(
-    command: String,
-    background: bool,
-    notify: bool,
-) -> Result<Option<Interaction>, ToolError> {
-    match (background, notify) {
-        (true, notify) => Ok(Some(Interaction::Background { command, notify })),
-        (false, true) => Err(failed(
-            "arguments/invalid",
-            "notify is for commands in the background",
-            "Set background, too, or leave notify out.",
-        )),
-        (false, false) => Ok(None),
     }
 }

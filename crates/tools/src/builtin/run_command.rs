@@ -179,7 +179,7 @@ impl Tool for RunCommand {
 
     fn interaction(&self, call: &Checked) -> Result<Option<Interaction>, ToolError> {
         let Args { command, background, notify, .. } = call.typed()?;
-        super::job::left(command, background, notify)
+        left(command, background, notify)
     }
 
     fn run<'a>(&'a self, call: &'a Cleared, ctx: &'a Ctx) -> BoxFuture<'a, Result<Raw, Trouble>> {
@@ -224,6 +224,19 @@ fn secrets_named(seen: &Summary) -> Vec<String> {
     let named =
         |path: &&String| is_secret(path) || path.rsplit_once(':').is_some_and(|(_, inner)| is_secret(inner));
     seen.files.iter().filter(named).cloned().collect()
+}
+
+/// What a command asks of the engine: nothing, or to let it go on in the background.
+fn left(command: String, background: bool, notify: bool) -> Result<Option<Interaction>, ToolError> {
+    match (background, notify) {
+        (true, notify) => Ok(Some(Interaction::Background { command, notify })),
+        (false, true) => Err(failed(
+            "arguments/invalid",
+            "notify is for commands in the background",
+            "Set background, too, or leave notify out.",
+        )),
+        (false, false) => Ok(None),
+    }
 }
 
 /// A command that failed where files were out of its sight is told so: it may have wanted one of them.
