@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Version of the tables below; another one found means they are rebuilt.
-pub(crate) const VERSION: i64 = 4;
+pub(crate) const VERSION: i64 = 5;
 
 const TABLES: &str = include_str!("schema/projections.sql");
 
@@ -125,7 +125,12 @@ fn activity(state: &State, waiting: usize) -> &'static str {
     let wakes = state.inbox.iter().any(|message| message.wakeup);
     if waiting > 0 {
         "needs_you"
-    } else if state.turn.is_some() || state.continuation.is_some() || state.restoring.is_some() || wakes {
+    } else if state.turn.is_some()
+        || state.continuation.is_some()
+        || state.restoring.is_some()
+        || state.history.asked
+        || wakes
+    {
         "working"
     } else if !state.jobs.is_empty() {
         // A process that starts must find these, too.
@@ -233,4 +238,17 @@ fn dump(connection: &Connection, table: &'static str) -> Result<BTreeSet<String>
             .collect()
     };
     read(connection).map_err(ReadError::sql("comparing the lists"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_that_was_asked_for_is_work_that_a_process_finds() {
+        let mut state = State::default();
+        assert_eq!(activity(&state, 0), "idle");
+        state.history.asked = true;
+        assert_eq!(activity(&state, 0), "working");
+    }
 }
