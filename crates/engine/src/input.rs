@@ -176,6 +176,10 @@ pub enum Shorter {
 /// A request that was built and whose parts are stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreparedRequest {
+    /// The generation of the history that it was built from.
+    pub generation: u64,
+    /// Had the person asked for a summary by then?
+    pub asked: bool,
     /// Facts to record before it: notes, documents, the person's words.
     pub facts: Vec<Fact>,
     /// Messages whose words it holds for the first time.

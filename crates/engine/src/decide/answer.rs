@@ -28,9 +28,24 @@ pub(super) fn prepared(
     if turn.cancel.is_some() || open.phase != StepPhase::Claimed {
         return finish::late(step.as_str(), "a request");
     }
+    // The person asked for another history meanwhile: the step is prepared again from that.
+    if (request.generation, request.asked) != (state.history.generation, state.history.asked) {
+        return Decision::plain(Vec::new());
+    }
     let of_step = |fact: Fact| Draft::of_step(&turn.id, &open.id, fact);
-    let PreparedRequest { facts, included, opened, dialect, added, markers, body, bytes, tokens, credential } =
-        *request;
+    let PreparedRequest {
+        facts,
+        included,
+        opened,
+        dialect,
+        added,
+        markers,
+        body,
+        bytes,
+        tokens,
+        credential,
+        ..
+    } = *request;
     let (epoch, base) = match (&state.prefix, &opened) {
         (Some(prefix), None) => (prefix.epoch, prefix.segments),
         (Some(prefix), Some(_)) => (prefix.epoch + 1, 0),

@@ -75,6 +75,7 @@ struct Bench {
     jitter: u64,
     attended: bool,
     slot: bool,
+    closing: bool,
     known: Known,
     /// Reasons of the turns that ended.
     ends: Vec<String>,
@@ -91,6 +92,7 @@ impl Bench {
             jitter: 500,
             attended: true,
             slot: true,
+            closing: false,
             known: Known::default(),
             ends: Vec::new(),
         };
@@ -116,7 +118,7 @@ impl Bench {
             jitter: self.jitter,
             limits: &self.limits,
             attended: self.attended,
-            closing: false,
+            closing: self.closing,
             slot: self.slot,
             knowledge: &self.known,
         };
@@ -199,12 +201,18 @@ impl Bench {
 
     #[track_caller]
     fn prepare(&mut self) -> String {
+        self.take(self.request())
+    }
+
+    fn request(&self) -> Input {
         let (_, step) = self.state.step().expect("a step");
         let reserved = |w: &&domain::state::Waiting| w.reserved.as_ref() == Some(&step.id);
         let waiting: Vec<_> = self.state.inbox.iter().filter(reserved).collect();
         let said =
             waiting.iter().map(|w| UserMessage { message: w.message.clone(), text: w.text.clone() }.into());
         let request = PreparedRequest {
+            generation: self.state.history.generation,
+            asked: self.state.history.asked,
             facts: said.collect(),
             included: waiting.iter().map(|w| w.message.clone()).collect(),
             opened: self.state.prefix.is_none().then(|| (EpochReason::First, Digest::of(b"head"))),
@@ -216,8 +224,7 @@ impl Bench {
             tokens: 7,
             credential: None,
         };
-        let step = step.id.clone();
-        self.take(Input::Prepared { step, request: Box::new(request) })
+        Input::Prepared { step: step.id.clone(), request: Box::new(request) }
     }
 
     fn attempt(&self) -> AttemptId {

@@ -201,6 +201,8 @@ impl Ground<'_> {
         let markers = prompt.markers();
         let body = prompt.body(&*self.dialect, &markers);
         let request = PreparedRequest {
+            generation: self.state.history.generation,
+            asked: self.state.history.asked,
             facts: addition.facts,
             included: addition.included,
             opened: match opened {

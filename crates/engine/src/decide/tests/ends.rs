@@ -143,3 +143,22 @@ fn r_inb_03_three_uses_of_one_message() {
     bench.tell(Command::Resolve { call, resolution: Resolution::Done });
     assert_eq!(posted(&bench), (Target::NextStep, false), "the host's word doesn't wake");
 }
+
+/// Whoever asks for another history while a request is built gets one that is built from that.
+#[test]
+fn a_request_of_a_history_that_has_passed_is_prepared_again() {
+    for asked in [true, false] {
+        let mut bench = Bench::new();
+        bench.say("Go.", Target::NextStep);
+        bench.advance();
+        let (request, from) = (bench.request(), bench.state.history.generation);
+        let fact: Fact = match asked {
+            true => HistoryAsked { from }.into(),
+            false => HistoryRestored { generation: from + 1, from }.into(),
+        };
+        bench.fold(Decision::plain(vec![Draft::new(fact)]));
+        assert_eq!(bench.take(request), "");
+        let step = bench.step_id();
+        assert!(bench.with(wanted).contains(&Op::Prepare(step)), "it is prepared again");
+    }
+}
