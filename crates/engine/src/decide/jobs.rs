@@ -63,8 +63,10 @@ pub(super) fn judged(state: &State, id: &JobId, judged: Judged, env: &Env<'_>) -
         Ok(judgement) => judgement,
         Err(error) => return fail(error),
     };
-    // One made under another mode, other permissions, rules or folders says nothing; it is judged again.
-    if !super::judged::is_current(state, &judgement, &env.knowledge.in_force(state)) {
+    // An app that closes begins nothing more; another session holds the folder; or it was made under another mode, other
+    // permissions, rules or folders and says nothing. It is judged again.
+    let current = super::judged::is_current(state, &judgement, &env.knowledge.in_force(state));
+    if env.closing || judgement.waits || !current {
         return Decision::plain(Vec::new());
     }
     match refused(&judgement) {

@@ -27,6 +27,8 @@ use tools::{Approval, BlobSink, Ctx, End, Interaction, Output};
 
 /// Most bytes of a structured result kept in its event; the text for the model has bounds of its own.
 const VALUE_BYTES: usize = 32 * 1024;
+/// Most output of one call that is logged while it runs; the whole of it is kept with its result.
+const LOGGED_BYTES: usize = 256 * 1024;
 /// Most bytes of effects in one event; a list of more is a blob.
 const EFFECTS_BYTES: usize = 64 * 1024;
 
@@ -222,7 +224,15 @@ pub(crate) async fn run(
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         return Done::with(op, Some(Input::Finished { call, finished, ms }));
     }
-    let (output, ended, forwarding) = output(&shared, &session, &call, pieces);
+    let show = {
+        let (shared, session, call) = (Arc::clone(&shared), session.clone(), call.clone());
+        move |at, text: &str| {
+            shared.show(Live::Output { session: session.clone(), call: call.clone(), at, text: text.into() });
+        }
+    };
+    let of_call = call.clone();
+    let logged = move |text| Input::Output { call: of_call.clone(), text };
+    let (output, ended, forwarding) = live(pieces, LOGGED_BYTES, show, logged);
     let standing = standing(&shared, &session, &state, &call);
     let finished = match (ready, standing.map(|standing| Ctx { cancel, output, ..standing.ctx })) {
         (Some(ready), Ok(ctx)) => {
@@ -239,32 +249,29 @@ pub(crate) async fn run(
 }
 
 /// `None` says that no more output comes.
-type Line = mpsc::UnboundedSender<Option<String>>;
+pub(crate) type Line = mpsc::UnboundedSender<Option<String>>;
 
-/// Live output: shown at once, and logged through a bounded queue in order.
-fn output(
-    shared: &Arc<Shared>,
-    session: &SessionId,
-    call: &CallId,
+/// Live output: shown at once, and the first `most` bytes of it logged through a bounded queue in order. What is only shown
+/// waits nowhere.
+pub(crate) fn live(
     pieces: Pieces,
+    most: usize,
+    show: impl Fn(usize, &str) + Send + Sync + 'static,
+    logged: impl Fn(String) -> Input + Send + Sync + 'static,
 ) -> (Output, Line, tokio::task::JoinHandle<()>) {
     let (line, mut texts) = mpsc::unbounded_channel::<Option<String>>();
-    let (shared, session, shown, end) = (Arc::clone(shared), session.clone(), call.clone(), line.clone());
+    let end = line.clone();
     let bytes = AtomicUsize::new(0);
     let forward = Output::To(Arc::new(move |text: &str| {
-        let (session, call, text) = (session.clone(), shown.clone(), text.to_owned());
         let at = bytes.fetch_add(text.len(), Ordering::Relaxed);
-        shared.show(Live::Output { session, call, at, text: text.clone() });
-        drop(line.send(Some(text)));
+        show(at, text);
+        if at + text.len() <= most {
+            drop(line.send(Some(text.to_owned())));
+        }
     }));
-    let call = call.clone();
     let forwarding = tokio::spawn(async move {
-        /// Most output of one call that is logged while it runs; the whole of it is kept with its result.
-        const MOST: usize = 256 * 1024;
-        let mut logged = 0;
         while let Some(Some(text)) = texts.recv().await {
-            logged += text.len();
-            if logged <= MOST && !pieces.send(Input::Output { call: call.clone(), text }).await {
+            if !pieces.send(logged(text)).await {
                 break;
             }
         }

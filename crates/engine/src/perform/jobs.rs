@@ -6,10 +6,10 @@
 
 use crate::blobs::blobs;
 use crate::decide::Op;
-use crate::folders::lock;
+use crate::folders::{Lease, lock};
 use crate::input::{Finished, FinishedEnd, Input};
 use crate::ledger::effects;
-use crate::perform::calls::{self, For};
+use crate::perform::calls::{self, For, live};
 use crate::perform::standing::standing;
 use crate::perform::{Done, Pieces, Ready, trees};
 use crate::shared::{Live, Shared, real_root};
@@ -17,18 +17,18 @@ use domain::call::{Effect, Entry, ToolError};
 use domain::digest::Digest;
 use domain::event::{Changed, Doubt, Fact, JobEnded};
 use domain::ids::{JobId, SessionId};
-use domain::state::{EndedJob, Job, JobPhase, State};
+use domain::state::{Call, EndedJob, Job, JobPhase, State};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::sync::mpsc;
+use store::Notice;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tools::Ctx;
 use tools::call::{JobAction, OfJob};
 use tools::revision::{same, standing_in};
-use tools::{Ctx, Output};
 
 /// Most bytes of the newest output that are kept of a running job.
 const TAIL_BYTES: usize = 8 * 1024;
@@ -49,26 +49,43 @@ pub(crate) async fn begin(
 ) -> Done {
     let op = Op::BeginJob(id.clone());
     let Some(job) = state.job(&id) else { return Done::with(op, None) };
-    let place = tokio::select! {
-        place = Arc::clone(&shared.job_slots).acquire_owned() => place.ok(),
+    let room = tokio::select! {
+        room = room(&shared, &session, &state, &job.call) => room,
         () = cancel.cancelled() => None,
     };
-    let Some(place) = place else { return Done::with(op, None) };
-    let root = real_root(&state);
-    let mut lease = shared.folders.hold_now(&root, &session);
-    if lease.is_none() && calls::changes(&shared, &session, &state, &job.call, For::Job).await {
-        lease = shared.folders.hold(&root, &session, &cancel).await;
-        if lease.is_none() {
-            return Done::with(op, None);
-        }
-    }
+    let Some((place, lease)) = room else { return Done::with(op, None) };
     let asked = vec![job.call.clone()];
     let (judged, mut cleared) = calls::look(&shared, &session, &state, asked, lease, For::Job, &cancel).await;
+    if cancel.is_cancelled() {
+        return Done::with(op, None);
+    }
     let Some(judged) = judged.into_iter().next().map(Box::new) else { return Done::with(op, None) };
     if let Some((_, ready)) = cleared.first_mut() {
         ready.place = Some(place);
     }
     Done { op, input: Some(Input::JobJudged { job: id, judged }), cleared, slot: None }
+}
+
+/// A place and the folder, where it is needed. Nobody waits for the one while keeping the other from those who need it.
+async fn room(
+    shared: &Arc<Shared>,
+    session: &SessionId,
+    state: &Arc<State>,
+    call: &Call,
+) -> Option<(OwnedSemaphorePermit, Option<Lease>)> {
+    let (root, never) = (real_root(state), CancellationToken::new());
+    loop {
+        let place = Arc::clone(&shared.job_slots).acquire_owned().await.ok()?;
+        let lease = shared.folders.hold_now(&root, session);
+        if lease.is_some() || !calls::changes(shared, session, state, call, For::Job).await {
+            return Some((place, lease));
+        }
+        drop(place);
+        let lease = shared.folders.hold(&root, session, &never).await?;
+        if let Ok(place) = Arc::clone(&shared.job_slots).try_acquire_owned() {
+            return Some((place, Some(lease)));
+        }
+    }
 }
 
 /// Runs a job that has begun, to its end.
@@ -86,7 +103,21 @@ pub(crate) async fn run(
         return Done::with(op, None);
     };
     let began = Instant::now();
-    let (output, ended, forwarding) = output(&shared, &session, &id, pieces);
+    let show = {
+        let (shared, session, job) = (Arc::clone(&shared), session.clone(), id.clone());
+        move |at, text: &str| {
+            keep_tail(&shared, &job, text);
+            shared.show(Live::JobOutput {
+                session: session.clone(),
+                job: job.clone(),
+                at,
+                text: text.into(),
+            });
+        }
+    };
+    let job_id = id.clone();
+    let logged = move |text| Input::JobOutput { job: job_id.clone(), text };
+    let (output, ended, forwarding) = live(pieces, LOGGED_BYTES, show, logged);
     let standing = standing(&shared, &session, &state, &job.call.id);
     let finished = match (ready, standing.map(|standing| Ctx { cancel, output, ..standing.ctx })) {
         (Some(ready), Ok(ctx)) => {
@@ -103,39 +134,6 @@ pub(crate) async fn run(
     lock(&shared.tails).remove(&id);
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     Done::with(op, Some(Input::JobFinished { job: id, finished, ms }))
-}
-
-/// `None` says that no more output comes.
-type Line = mpsc::UnboundedSender<Option<String>>;
-
-/// Live output: shown at once, kept as the tail, and logged through a bounded queue in order.
-fn output(
-    shared: &Arc<Shared>,
-    session: &SessionId,
-    job: &JobId,
-    pieces: Pieces,
-) -> (Output, Line, tokio::task::JoinHandle<()>) {
-    let (line, mut texts) = mpsc::unbounded_channel::<Option<String>>();
-    let (shared, session, shown, end) = (Arc::clone(shared), session.clone(), job.clone(), line.clone());
-    let bytes = AtomicUsize::new(0);
-    let forward = Output::To(Arc::new(move |text: &str| {
-        let (session, job, text) = (session.clone(), shown.clone(), text.to_owned());
-        let at = bytes.fetch_add(text.len(), Ordering::Relaxed);
-        keep_tail(&shared, &job, &text);
-        shared.show(Live::JobOutput { session, job, at, text: text.clone() });
-        drop(line.send(Some(text)));
-    }));
-    let job = job.clone();
-    let forwarding = tokio::spawn(async move {
-        let mut logged = 0;
-        while let Some(Some(text)) = texts.recv().await {
-            logged += text.len();
-            if logged <= LOGGED_BYTES && !pieces.send(Input::JobOutput { job: job.clone(), text }).await {
-                break;
-            }
-        }
-    });
-    (forward, end, forwarding)
 }
 
 fn keep_tail(shared: &Shared, job: &JobId, text: &str) {
@@ -192,15 +190,30 @@ fn unknown(named: &str) -> ToolError {
 }
 
 /// Returns once nothing of the job goes on.
-async fn at_rest(shared: &Shared, session: &SessionId, id: &JobId) {
+async fn at_rest(shared: &Arc<Shared>, session: &SessionId, id: &JobId) {
     // Listening begins before looking, so that nothing is missed in between.
     let mut news = shared.store.subscribe();
     loop {
-        let goes_on = |state: Arc<State>| state.job(id).is_some_and(|job| !lost(job));
-        if !shared.store.state(session).is_ok_and(goes_on) {
+        let (reader, session_id, job) = (Arc::clone(shared), session.clone(), id.clone());
+        let looking = tokio::task::spawn_blocking(move || {
+            let goes_on = |state: Arc<State>| state.job(&job).is_some_and(|job| !lost(job));
+            reader.store.state(&session_id).is_ok_and(goes_on)
+        });
+        if !looking.await.unwrap_or(false) {
             return;
         }
-        news.next().await;
+        while !is_of_jobs(&news.next().await, session) {}
+    }
+}
+
+/// May it say that a job of this session stands elsewhere now?
+fn is_of_jobs(notice: &Notice, session: &SessionId) -> bool {
+    let of_job = |kind: &str| kind.starts_with("job/") && kind != "job/output";
+    match notice {
+        Notice::Committed(news) => {
+            news.session == *session && news.events.iter().any(|event| of_job(&event.kind))
+        }
+        Notice::Resync => true,
     }
 }
 

@@ -41,6 +41,8 @@ fn r_job_02_a_job_goes_from_pending_to_running_to_one_end() {
     check(&twice, job_created(2, 1), Err("job/one_a_call"));
     check(&twice, job_created(1, 1), Err("job/unique"));
     check(&left(), job_started(2, manual()), Err("job/phase"));
+    let later = JobStarted { since: Some(u64::MAX), ..job_started(1, manual()) };
+    check(&left(), later, Err("job/since"));
     check(&left(), job_ended(1, completed()), Err("job/end"));
     check(&left(), job_ended(1, JobEnd::Interrupted), Err("job/end"));
     check(&left(), job_ended(1, failed_end()), Ok(()));

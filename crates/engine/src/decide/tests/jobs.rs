@@ -62,6 +62,11 @@ fn a_job_begins_only_by_what_holds_now_and_once() {
     let mut bench = Bench::left(false);
     let other_mode = Judgement { mode: domain::call::Mode::Edit, ..judgement(allow(), b"x", true) };
     assert_eq!(bench.begins(other_mode), "", "it is judged again");
+    let waits = Judgement { waits: true, ..judgement(allow(), b"x", false) };
+    assert_eq!(bench.begins(waits), "", "another session holds the folder");
+    bench.closing = true;
+    assert_eq!(bench.begins(judgement(allow(), b"x", true)), "", "the app closes");
+    bench.closing = false;
     assert_eq!(bench.wants(), [Op::BeginJob(bench.job())]);
     assert_eq!(bench.begins(judgement(allow(), b"x", true)), "job/started");
     assert_eq!(bench.wants(), [Op::RunJob(bench.job())]);
