@@ -230,8 +230,10 @@ async fn r_cmp_07_a_summary_that_fails_leaves_what_the_record_knows() {
     let failures = [
         json!({"when": {"contains": "<transcript>"}, "repeat": true, "error": {"class": "server"}}),
         json!({"when": {"contains": "<transcript>"}, "repeat": true, "say": [{"text": "ok"}]}),
+        // It is too large itself: nothing is made shorter for it.
+        json!({"when": {"contains": "<transcript>"}, "repeat": true, "error": {"class": "context_overflow"}}),
     ];
-    for (failure, attempts) in failures.into_iter().zip([2, 1]) {
+    for (failure, attempts) in failures.into_iter().zip([2, 1, 1]) {
         let mut answers = reads(6);
         answers.extend([refused(None), say(&text("Done."))]);
         let script = played(failure, answers);
@@ -398,9 +400,17 @@ async fn case_h09_steps_that_each_need_a_checkpoint_come_to_an_end() {
         serde_json::from_str::<Value>(&read("notes.txt")).expect("a piece")]})
     };
     let play = Play::on(rig(&played(summary(WORDS), (0..40).map(say_much)), Some(16_000), 0, 0)).await;
+    let limit = End::Limit { limit: "checkpoints".into(), value: 3 };
+    let summaries = |play: &Play| play.count("summary/prepared");
     play.through("Go on for ever.").await;
     lawful(&play);
-    assert_eq!(play.ends(), [End::Limit { limit: "checkpoints".into(), value: 3 }]);
+    assert_eq!(play.ends(), std::slice::from_ref(&limit));
+    assert_eq!((summaries(&play), checkpoints(&play).len()), (3, 3), "none is asked for in vain");
+    // Who goes on says that it is worth it.
+    play.through("Go on.").await;
+    lawful(&play);
+    assert_eq!(play.ends(), [limit.clone(), limit]);
+    assert_eq!((summaries(&play), checkpoints(&play).len()), (6, 6));
     assert!(calls(&play.state()).is_empty());
 }
 

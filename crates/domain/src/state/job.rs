@@ -9,7 +9,7 @@ use super::types::{Call, CallPhase, State};
 use crate::call::Semantics;
 use crate::digest::Digest;
 use crate::event::{Event, JobCancel, JobCancelBy, JobCreated, JobEnd, JobEnded, JobReconciling, JobStarted};
-use crate::ids::{JobId, TurnId};
+use crate::ids::JobId;
 use serde::{Deserialize, Serialize};
 
 /// Most jobs of a session that are open at once, whatever wants more.
@@ -23,8 +23,6 @@ pub const REMEMBERED_JOBS: usize = 32;
 pub struct Job {
     /// Its id.
     pub id: JobId,
-    /// The turn that made it.
-    pub turn: TurnId,
     /// The call that made it, as it was cleared: tool, arguments, approval.
     pub call: Call,
     /// Its command.
@@ -167,13 +165,11 @@ pub(super) fn at_rest(state: &State, law: &'static str) -> Verdict {
 }
 
 pub(super) fn created(state: &mut State, e: &JobCreated) {
-    let Some((turn, _)) = state.step() else { return };
-    let (turn, Some(call)) = (turn.id.clone(), state.call(&e.call).cloned()) else { return };
+    let Some(call) = state.call(&e.call).cloned() else { return };
     // Of the call it is the making that ran; the job hasn't begun.
     let call = Call { phase: CallPhase::Proposed, ..call };
     state.jobs.push(Job {
         id: e.job.clone(),
-        turn,
         call,
         command: e.command.clone(),
         notify: e.notify,

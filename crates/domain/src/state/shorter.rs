@@ -6,10 +6,9 @@
 
 use super::check::{Violation, require};
 use super::types::{Prefix, State, Step, StepPhase};
-use crate::digest::Digest;
 use crate::event::{
     AttemptEndKind, CheckpointCommitted, ContextOverflowed, HistoryShortened, Purpose, RequestPrepared,
-    Settled, SummaryPrepared,
+    Settled, Shrunk, SummaryPrepared,
 };
 use crate::ids::AttemptId;
 use crate::model::Usage;
@@ -45,6 +44,16 @@ pub struct Standing {
     pub upto: u64,
     /// Estimated tokens of the full history's request, as it was then.
     pub before: u64,
+    /// Estimated tokens of the request with it.
+    pub after: u64,
+}
+
+impl Standing {
+    /// Estimated tokens of the full history's request, where the request with the checkpoint in it has this many.
+    #[must_use]
+    pub fn full(&self, tokens: u64) -> u64 {
+        self.before + tokens.saturating_sub(self.after)
+    }
 }
 
 /// A summary that a model gave, or didn't.
@@ -96,8 +105,6 @@ pub struct About {
 /// A request of the open step that was refused for its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TooLarge {
-    /// Its body's digest.
-    pub body: Digest,
     /// Its bytes.
     pub bytes: u64,
     /// Its estimated tokens.
@@ -114,8 +121,10 @@ impl State {
     /// The state once this checkpoint is recorded at `seq`. What the model was told of the surroundings may be among what it
     /// stands for, so it is told again.
     pub fn checkpointed(&mut self, e: &CheckpointCommitted, seq: u64) {
-        let full = self.history.checkpoint.map_or(0, |standing| standing.before);
-        self.history.checkpoint = Some(Standing { seq, upto: e.upto, before: full.max(e.tokens.before) });
+        // What an earlier checkpoint left out is missing in the request before this one, too.
+        let Shrunk { before, after } = e.tokens;
+        let before = self.history.checkpoint.map_or(before, |standing| standing.full(before));
+        self.history.checkpoint = Some(Standing { seq, upto: e.upto, before, after });
         self.replaced(e.generation);
         (self.environment, self.told_added) = (None, None);
         self.documents.clear();
@@ -154,7 +163,7 @@ impl State {
     pub(super) fn overflowed(&mut self, e: &ContextOverflowed) {
         let Some(step) = self.open_step() else { return };
         let Some(request) = &step.request else { return };
-        let refused = TooLarge { body: request.body, bytes: request.bytes, tokens: request.tokens };
+        let refused = TooLarge { bytes: request.bytes, tokens: request.tokens };
         (step.phase, step.refused, step.overflows) = (StepPhase::Claimed, Some(refused), step.overflows + 1);
         let (provider, model) = (step.model.provider.clone(), step.model.model.clone());
         let same = |window: &Window| window.provider == provider && window.model == model;

@@ -533,3 +533,14 @@ fn a_stopped_call_that_never_started_changed_nothing() {
     });
     check(&running, stopped, Ok(()));
 }
+
+/// What an earlier checkpoint left out is part of the full history as well as what came since.
+#[test]
+fn the_full_history_grows_past_a_second_checkpoint() {
+    let mut state = State::default();
+    let tokens = |before, after| Shrunk { before, after };
+    state.checkpointed(&CheckpointCommitted { tokens: tokens(100, 20), ..Log::default().checkpoint(3) }, 5);
+    state.checkpointed(&CheckpointCommitted { tokens: tokens(60, 30), ..Log::default().checkpoint(8) }, 9);
+    let standing = state.history.checkpoint.unwrap();
+    assert_eq!((standing.before, standing.full(30), standing.full(50)), (140, 140, 160));
+}

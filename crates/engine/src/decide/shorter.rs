@@ -37,7 +37,8 @@ pub(super) fn shorter(state: &State, step: &StepId, shorter: Shorter, env: &Env<
         Shorter::Checkpoint(e) if e.from != now => Decision::plain(Vec::new()),
         Shorter::Ask { summary, .. } if summary.from != now => Decision::plain(Vec::new()),
         Shorter::References(e) => Decision::plain(vec![of_step(e.into())]),
-        Shorter::Checkpoint(_) if runs_over(turn, open, env) => {
+        // A summary is asked for only where its checkpoint may follow.
+        Shorter::Checkpoint(_) | Shorter::Ask { .. } if runs_over(turn, open, env) => {
             let value = u64::from(env.limits.checkpoints_in_a_row);
             finish::failed(state, turn, open, End::Limit { limit: "checkpoints".into(), value })
         }
@@ -47,7 +48,7 @@ pub(super) fn shorter(state: &State, step: &StepId, shorter: Shorter, env: &Env<
             of_step(StepEnd { step: open.id.clone(), end: StepEndKind::Summarised }.into()),
             Draft::of_turn(&turn.id, TurnEnd { end: End::NothingToDo }),
         ]),
-        Shorter::CannotFit { needs, room } => cannot_fit(state, turn, open, needs, room),
+        Shorter::CannotFit { needs, room } => cannot_fit(state, turn, open, needs, Some(room)),
     }
 }
 
@@ -75,10 +76,14 @@ fn ask(
 }
 
 /// The end of a turn whose request can't be made to fit.
-fn cannot_fit(state: &State, turn: &Turn, step: &Step, needs: u64, room: u64) -> Decision {
+fn cannot_fit(state: &State, turn: &Turn, step: &Step, needs: u64, room: Option<u64>) -> Decision {
+    let room = match room {
+        Some(room) => format!("at most {room} fit beside the answer"),
+        None => "that is more than the service takes".to_owned(),
+    };
     let message = format!(
-        "the request needs about {needs} tokens and at most {room} fit beside the answer; say it in fewer words, put long text \
-         into a file, or choose a model that reads more"
+        "the request needs about {needs} tokens and {room}; say it in fewer words, put long text into a file, or choose a \
+         model that reads more"
     );
     finish::failed(state, turn, step, End::failed(CANNOT_FIT, message))
 }
@@ -116,7 +121,7 @@ pub(super) fn is_size(class: ErrorClass) -> bool {
 /// The service refused every size that was tried.
 pub(super) fn refused(state: &State, turn: &Turn, step: &Step, window: Option<u64>) -> Decision {
     let needs = step.request.as_ref().map_or(0, |request| request.tokens);
-    cannot_fit(state, turn, step, needs, window.unwrap_or(needs).min(needs))
+    cannot_fit(state, turn, step, needs, window.filter(|window| *window < needs))
 }
 
 /// A step that was only there for a summary ends when that is done.
@@ -148,7 +153,8 @@ pub(super) fn in_full(state: &State, env: &Env<'_>) -> Taken {
     let choice = state.session.as_ref().and_then(|session| session.model.as_ref());
     let model = choice.and_then(|choice| env.knowledge.model(choice));
     let room = model.and_then(|model| context::budget::in_general(state, &model));
-    let needs = history.checkpoint.map_or(0, |standing| standing.before);
+    let now = state.prefix.as_ref().map_or(0, |prefix| prefix.tokens);
+    let needs = history.checkpoint.map_or(0, |standing| standing.full(now));
     if let Some(room) = room.filter(|room| needs > *room) {
         return no(
             "history/too_long",

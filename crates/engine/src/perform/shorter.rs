@@ -38,10 +38,13 @@ pub(super) fn shorter(
     credential: &Option<(String, String)>,
 ) -> Result<Shorter, Problem> {
     let facts = ground.facts(0)?;
-    let work = Work::new(ground, whole.tokens, room, facts);
+    let mut work = Work::new(ground, whole.tokens, room, facts);
     let history = &ground.state.history;
-    if let Some(summary) = history.summary.as_ref().filter(|summary| summary.from == history.generation) {
-        return work.commit(summary);
+    let summary = history.summary.as_ref().filter(|summary| summary.from == history.generation);
+    if let Some(summary) = summary
+        && let Some(checkpoint) = work.commit(summary)?
+    {
+        return Ok(checkpoint);
     }
     if work.why != ShortenWhy::Asked
         && let Some(references) = work.references()?
@@ -53,6 +56,10 @@ pub(super) fn shorter(
         else {
             continue;
         };
+        // The summary that is there was of no use for as much.
+        if summary.is_some_and(|summary| cut.upto <= summary.upto) {
+            continue;
+        }
         let alone = work.candidate(&cut, None, &layout)?;
         if work.worth(alone.tokens.after + layout.rooms.summary) {
             return work.ask(&cut, &layout, credential.clone());
@@ -90,7 +97,7 @@ impl<'a> Work<'a> {
     }
 
     /// Generous first; the last one keeps next to nothing. Who asks for a summary isn't in need of the meagre ones.
-    fn layouts(&self) -> impl Iterator<Item = Layout> {
+    fn layouts(&self) -> impl Iterator<Item = Layout> + use<> {
         let room = self.room;
         let (words, tries) = if self.why == ShortenWhy::Asked { (1, 1) } else { (2, 3) };
         let layouts = [(4, words, 6, 8), (10, 4, 8, 12), (room + 1, 12, 16, 24)];
@@ -110,18 +117,19 @@ impl<'a> Work<'a> {
     }
 
     /// Estimated tokens once this fact is recorded.
-    fn after(&self, fact: Fact, change: impl FnOnce(&mut State, u64)) -> Result<u64, Problem> {
+    fn after(&mut self, fact: Fact, change: impl FnOnce(&mut State, u64)) -> Result<u64, Problem> {
         let mut state = self.state().clone();
         let seq = state.next_seq;
         change(&mut state, seq);
         state.next_seq += 1;
-        let mut facts = self.facts.clone();
-        facts.push((seq, fact));
-        self.ground.measure(&state, &facts)
+        self.facts.push((seq, fact));
+        let measured = self.ground.measure(&state, &self.facts);
+        self.facts.pop();
+        measured
     }
 
     /// References for long results, where that alone is enough for a while.
-    fn references(&self) -> Result<Option<HistoryShortened>, Problem> {
+    fn references(&mut self) -> Result<Option<HistoryShortened>, Problem> {
         let history = &self.state().history;
         let since = history.references.max(self.standing());
         let (upto, results) = checkpoint::references(&self.facts, since, self.ground.step.at);
@@ -140,7 +148,7 @@ impl<'a> Work<'a> {
 
     /// The checkpoint at this cut.
     fn candidate(
-        &self,
+        &mut self,
         cut: &Cut,
         summary: Option<&Summary>,
         layout: &Layout,
@@ -219,16 +227,16 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The checkpoint whose summary is there, or failed.
-    fn commit(&self, summary: &Summary) -> Result<Shorter, Problem> {
+    /// The checkpoint whose summary is there, or failed; `None` where it wouldn't be worth it.
+    fn commit(&mut self, summary: &Summary) -> Result<Option<Shorter>, Problem> {
         let cut = checkpoint::cut_at(&self.facts, summary.upto, self.ground.step.at);
         for layout in self.layouts() {
             let candidate = self.candidate(&cut, Some(summary), &layout)?;
             if self.worth(candidate.tokens.after) {
-                return Ok(Shorter::Checkpoint(Box::new(candidate)));
+                return Ok(Some(Shorter::Checkpoint(Box::new(candidate))));
             }
         }
-        self.cannot()
+        Ok(None)
     }
 
     /// Nothing helps: the smallest request there could be is still too large, or nothing is worth it.
