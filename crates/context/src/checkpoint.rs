@@ -18,6 +18,13 @@ use crate::estimate::tokens;
 /// What the model's own part begins with.
 const SUMMARY: &str = "## Summary (written by a model from what is left out)";
 
+/// Most bytes of the person's words, as an event holds them.
+const WORDS_BYTES: usize = 104 * 1024;
+/// Most of what else the record knows.
+const KNOWN_BYTES: usize = 56 * 1024;
+/// Most of the summary. All of them together stay well below what one event may hold.
+const SUMMARY_BYTES: usize = 32 * 1024;
+
 /// Shares of the room for what the record knows besides the person's words, in hundredths, in the order the parts stand.
 const SHARES: [u64; 6] = [12, 18, 18, 18, 8, 6];
 /// The share of the identifiers after them, beside whatever the others left.
@@ -45,20 +52,22 @@ pub fn text(known: &Known, summary: Option<&str>, rooms: Rooms) -> String {
         known.steps,
         domain::history::PLACE,
     );
-    let summary = summary.map(|summary| within(summary, rooms.summary));
+    let room = Room { tokens: rooms.summary, bytes: SUMMARY_BYTES };
+    let summary = summary.map(|summary| within(summary, room));
     if !known.words().is_empty() {
         out.push_str(&part(
             "What the person said, word for word (first the beginning, then the newest)",
             known.words(),
-            rooms.words,
+            Room { tokens: rooms.words, bytes: WORDS_BYTES },
         ));
     }
-    let mut left = 0;
+    let (mut left, mut bytes) = (0, KNOWN_BYTES);
     let mut add = |title: &str, lines: &[String], share: u64, out: &mut String| {
         left += rooms.known * share / 100;
         if !lines.is_empty() {
-            let part = part(title, lines, left);
+            let part = part(title, lines, Room { tokens: left, bytes });
             left = left.saturating_sub(tokens(&part));
+            bytes = bytes.saturating_sub(event_bytes(&part));
             out.push_str(&part);
         }
     };
@@ -85,14 +94,39 @@ pub fn summary_of(text: &str) -> Option<&str> {
     Some(summary.trim_end_matches("</checkpoint>").trim())
 }
 
+/// Room for a part of the text: what a model counts, and what an event holds.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    tokens: u64,
+    bytes: usize,
+}
+
+impl Room {
+    fn holds(self, text: &str) -> bool {
+        tokens(text) <= self.tokens && event_bytes(text) <= self.bytes
+    }
+}
+
+/// Bytes of a text in an event, where some characters are written as several.
+fn event_bytes(text: &str) -> usize {
+    let of = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 2,
+        0..0x20 => 6,
+        _ => 1,
+    };
+    text.bytes().map(of).sum()
+}
+
 /// A part's lines within its room: those that stand first are kept first.
-fn part(title: &str, lines: &[String], room: u64) -> String {
+fn part(title: &str, lines: &[String], room: Room) -> String {
     let mut out = format!("\n\n## {title}");
-    let mut used = tokens(&out);
+    let (mut used, mut bytes) = (tokens(&out), event_bytes(&out));
+    let of_line = Room { tokens: (room.tokens / 2).max(40), bytes: room.bytes / 2 };
     for (at, line) in lines.iter().enumerate() {
-        let line = within(line, (room / 2).max(40));
+        let line = within(line, of_line);
         used += tokens(&line) + 1;
-        if used > room {
+        bytes += event_bytes(&line) + 2;
+        if used > room.tokens || bytes > room.bytes {
             out.push_str(&format!("\n({} more are in the record)", lines.len() - at));
             break;
         }
@@ -103,17 +137,18 @@ fn part(title: &str, lines: &[String], room: u64) -> String {
 }
 
 /// A text within a room: its beginning and its end where it is longer.
-fn within(text: &str, room: u64) -> String {
-    if tokens(text) <= room {
+fn within(text: &str, room: Room) -> String {
+    if room.holds(text) {
         return text.to_owned();
     }
-    // A token is at least a byte and a half of any text.
-    let mut bytes = usize::try_from(room * 3).unwrap_or(usize::MAX).min(text.len());
+    // A token is at most four bytes of any text.
+    let most = usize::try_from(room.tokens.saturating_mul(4)).unwrap_or(usize::MAX);
+    let mut bytes = most.min(room.bytes).min(text.len());
     loop {
         let head = text.floor_char_boundary(bytes * 2 / 3);
         let tail = text.ceil_char_boundary(text.len() - bytes / 3);
         let cut = format!("{} […] {}", &text[..head], &text[tail.max(head)..]);
-        if tokens(&cut) <= room || bytes < 8 {
+        if room.holds(&cut) || bytes < 8 {
             return cut;
         }
         bytes = bytes * 4 / 5;

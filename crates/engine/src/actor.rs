@@ -528,6 +528,9 @@ fn instead(input: Input, error: &AppendError) -> Option<Input> {
         Input::Prepared { step, .. } => {
             Some(Input::NotPrepared { step, code: "request/too_large".into(), message })
         }
+        Input::Shorter { step, .. } => {
+            Some(Input::NotPrepared { step, code: decide::CANNOT_FIT.to_owned(), message })
+        }
         _ => None,
     }
 }
