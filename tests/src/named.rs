@@ -4,7 +4,7 @@
 //! field that names a blob is added here, or the crash tests say nothing of it.
 
 use domain::digest::Digest;
-use domain::event::{Changed, Event, Fact};
+use domain::event::{Event, Fact};
 use store::{BlobError, Reader};
 
 /// Names in these events that can't be read, each with its event; empty when all is well.
@@ -25,29 +25,23 @@ pub fn unread(reader: &Reader, events: &[Event]) -> Vec<String> {
 
 /// The blobs that an event names.
 fn named(fact: &Fact) -> Vec<Digest> {
-    let list = |changed: &Changed| changed.all.as_ref().map(|all| all.list);
-    match fact {
+    let mut named = match fact {
         Fact::DocumentLoaded(e) => vec![e.content],
         Fact::RequestPrepared(e) => e.added.iter().copied().chain(e.head).collect(),
         Fact::SummaryPrepared(e) => vec![e.head, e.segment],
         Fact::AttemptEnd(e) => e.raw.into_iter().collect(),
         Fact::ApprovalRequested(e) => e.facts.proposed.into_iter().collect(),
         Fact::ToolStart(e) => e.tree.into_iter().collect(),
-        Fact::ToolResult(e) => {
-            let sides = e.changed.effects.iter();
-            let sides = sides.flat_map(|effect| [effect.content_before(), effect.content_after()]);
-            e.kept.values().copied().chain(list(&e.changed)).chain(sides.flatten()).collect()
-        }
+        Fact::ToolResult(e) => e.kept.values().copied().collect(),
         Fact::JobStarted(e) => e.tree.into_iter().collect(),
-        Fact::JobEnded(e) => {
-            let sides = e.changed.effects.iter();
-            let sides = sides.flat_map(|effect| [effect.content_before(), effect.content_after()]);
-            e.kept.values().copied().chain(list(&e.changed)).chain(sides.flatten()).collect()
-        }
-        Fact::ToolCancelled(e) => list(&e.changed).into_iter().collect(),
-        Fact::ToolOutcomeUnknown(e) => list(&e.changed).into_iter().collect(),
+        Fact::JobEnded(e) => e.kept.values().copied().collect(),
         Fact::RevisionRestoring(e) => vec![e.steps.list],
-        Fact::RevisionRestored(e) => list(&e.changed).into_iter().collect(),
         _ => Vec::new(),
+    };
+    if let Some(changed) = fact.changed() {
+        named.extend(changed.all.as_ref().map(|all| all.list));
+        let sides = changed.effects.iter();
+        named.extend(sides.flat_map(|effect| [effect.content_before(), effect.content_after()]).flatten());
     }
+    named
 }

@@ -26,7 +26,7 @@ const KNOWN_BYTES: usize = 56 * 1024;
 const SUMMARY_BYTES: usize = 32 * 1024;
 
 /// Shares of the room for what the record knows besides the person's words, in hundredths, in the order the parts stand.
-const SHARES: [u64; 6] = [12, 18, 18, 18, 8, 6];
+const SHARES: [u64; 7] = [12, 4, 18, 16, 18, 8, 4];
 /// The share of the identifiers after them, beside whatever the others left.
 const IDENTIFIERS: u64 = 20;
 

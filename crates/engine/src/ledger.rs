@@ -6,8 +6,8 @@
 
 use domain::call::Effect;
 use domain::digest::Digest;
-use domain::event::{Changed, Doubt, Fact, Origin, RestoreOf, RestoreScope, RevisionRestoring, Uncovered};
-use domain::ids::{CallId, JobId, MessageId, RevisionId, SessionId, TurnId};
+use domain::event::{Changed, Doubt, Fact, HostNotes, RestoreOf, RestoreScope, RevisionRestoring, Uncovered};
+use domain::ids::{CallId, JobId, RevisionId, SessionId, TurnId};
 use std::collections::{BTreeMap, BTreeSet};
 use store::{BlobError, ReadError, Reader};
 use tools::revision::compose;
@@ -77,7 +77,7 @@ impl Ledger {
     pub fn read(reader: &Reader, session: &SessionId) -> Result<Self, LedgerError> {
         let mut ledger = Self::default();
         let mut open: Option<RevisionRestoring> = None;
-        let mut notes: BTreeSet<MessageId> = BTreeSet::new();
+        let mut notes = HostNotes::default();
         let mut jobs: BTreeMap<JobId, (Option<TurnId>, CallId)> = BTreeMap::new();
         loop {
             let page = reader.events(session, ledger.read_to, PAGE)?;
@@ -90,12 +90,9 @@ impl Ledger {
                     Some(Fact::TurnStart(e)) => {
                         ledger.turns.push(LedgerTurn { turn: e.turn, time, title: String::new() });
                     }
-                    Some(Fact::InboxPosted(e)) if e.origin == Origin::Host => {
-                        notes.insert(e.message);
-                    }
-                    Some(Fact::InboxPosted(_)) => {}
                     // Words of the runtime name no turn.
-                    Some(Fact::UserMessage(e)) if notes.remove(&e.message) => {}
+                    Some(fact @ (Fact::InboxPosted(_) | Fact::UserMessage(_))) if notes.take(&fact) => {}
+                    Some(Fact::InboxPosted(_)) => {}
                     Some(Fact::UserMessage(e)) => {
                         if let Some(last) = ledger.turns.last_mut().filter(|turn| turn.title.is_empty()) {
                             last.title = first_line(&e.text);
@@ -120,7 +117,7 @@ impl Ledger {
                         }
                     }
                     Some(fact) => {
-                        if let Some((call, changed)) = changed_by_call(&fact) {
+                        if let (Some(call), Some(changed)) = (fact.call().cloned(), fact.changed()) {
                             ledger.put(By::Call { turn, call }, changed, reader)?;
                         }
                     }
@@ -170,12 +167,12 @@ impl Ledger {
 
     /// Does taking this back take back what the entry changed?
     fn takes(&self, of: &RestoreOf, at: usize) -> bool {
-        let entry = self.entries.get(at);
         match of {
-            RestoreOf::Session => true,
-            RestoreOf::Since { turn } => self.first_of(turn) <= at,
-            RestoreOf::Turn { .. } | RestoreOf::Call { .. } => entry.is_some_and(|entry| entry.is_of(of)),
             RestoreOf::Part { .. } | RestoreOf::Restore { .. } => false,
+            RestoreOf::Session
+            | RestoreOf::Since { .. }
+            | RestoreOf::Turn { .. }
+            | RestoreOf::Call { .. } => self.entries_of(of).any(|(one, _)| one == at),
         }
     }
 
@@ -384,30 +381,17 @@ pub(crate) fn list(bytes: &[u8]) -> Result<Vec<Effect>, LedgerError> {
     serde_json::from_slice(bytes).map_err(|error| LedgerError::List(error.to_string()))
 }
 
-fn changed_by_call(fact: &Fact) -> Option<(CallId, &Changed)> {
-    match fact {
-        Fact::ToolResult(e) => Some((e.call.clone(), &e.changed)),
-        Fact::ToolCancelled(e) => Some((e.call.clone(), &e.changed)),
-        Fact::ToolOutcomeUnknown(e) => Some((e.call.clone(), &e.changed)),
-        _ => None,
-    }
-}
-
 fn wanted_kind(kind: &str) -> bool {
-    matches!(
-        kind,
-        "turn/start"
-            | "inbox/posted"
-            | "user/message"
-            | "tool/result"
-            | "tool/cancelled"
-            | "tool/outcome_unknown"
-            | "job/created"
-            | "job/ended"
-            | "revision/restoring"
-            | "revision/restored"
-            | "revision/thinned"
-    )
+    Fact::changes(kind)
+        || matches!(
+            kind,
+            "turn/start"
+                | "inbox/posted"
+                | "user/message"
+                | "job/created"
+                | "revision/restoring"
+                | "revision/thinned"
+        )
 }
 
 fn first_line(text: &str) -> String {

@@ -3,9 +3,11 @@
 //! Invariant: only this session's events, and only what the model or the person said or what a call gave back; what was kept
 //! beside a long result is read with it.
 
-use domain::event::{Fact, ToolResult};
+use domain::digest::Digest;
+use domain::event::Fact;
 use domain::ids::SessionId;
 use domain::model::Block;
+use std::collections::BTreeMap;
 use std::io;
 use store::StoreHandle;
 use tools::record::Record;
@@ -22,7 +24,8 @@ impl Record for OwnRecord {
         let Some(event) = events.into_iter().next().filter(|event| event.seq == seq) else { return Ok(None) };
         let fact = event.decode().map_err(io::Error::other)?.fact;
         let said = match &fact {
-            Some(Fact::ToolResult(result)) => self.whole(result)?,
+            Some(Fact::ToolResult(e)) => self.whole(&e.kept, &e.text)?,
+            Some(Fact::JobEnded(e)) => self.whole(&e.kept, &e.text)?,
             Some(fact) => said(fact),
             None => String::new(),
         };
@@ -32,27 +35,23 @@ impl Record for OwnRecord {
 
 impl OwnRecord {
     /// A result, with the whole of what didn't fit into it.
-    fn whole(&self, result: &ToolResult) -> io::Result<String> {
-        if result.kept.is_empty() {
-            return Ok(result.text.clone());
+    fn whole(&self, kept: &BTreeMap<String, Digest>, text: &str) -> io::Result<String> {
+        if kept.is_empty() {
+            return Ok(text.to_owned());
         }
-        let mut text = String::new();
-        for kept in result.kept.values() {
+        let mut whole = String::new();
+        for kept in kept.values() {
             let bytes = self.store.blob(kept).map_err(io::Error::other)?;
-            text.push_str(&String::from_utf8_lossy(&bytes));
+            whole.push_str(&String::from_utf8_lossy(&bytes));
         }
-        Ok(text)
+        Ok(whole)
     }
 }
 
 fn said(fact: &Fact) -> String {
     match fact {
-        Fact::UserMessage(e) => e.text.clone(),
-        Fact::QuestionAnswered(e) => e.answer.clone(),
-        Fact::ToolDenied(e) => e.text.clone(),
-        Fact::ToolCancelled(e) => e.text.clone(),
-        Fact::ToolOutcomeUnknown(e) => e.text.clone(),
-        Fact::CheckpointCommitted(e) => e.text.clone(),
+        // What waits, and what we tell beside, isn't said yet or not by anybody.
+        Fact::InboxPosted(_) | Fact::ContextNote(_) => String::new(),
         Fact::AssistantAccepted(e) => {
             let parts = e.blocks.iter().filter_map(|block| match block {
                 Block::Text { text } => Some(text.clone()),
@@ -61,6 +60,6 @@ fn said(fact: &Fact) -> String {
             });
             parts.collect::<Vec<_>>().join("\n\n")
         }
-        _ => String::new(),
+        fact => fact.says(),
     }
 }

@@ -8,13 +8,11 @@ use crate::prompt::{PAGE, PREPARED, Prompt, RebuildError, SUMMARY, one};
 use bytes::Bytes;
 use context::estimate::tokens;
 use domain::call::Act;
-use domain::event::{
-    CheckedCall, Event, Fact, InboxPosted, Origin, RequestPrepared, Settled, ToolOutcome, Trust,
-};
+use domain::event::{CheckedCall, Event, Fact, HostNotes, RequestPrepared, Settled, ToolOutcome, Trust};
 use domain::ids::{CallId, SessionId, StepId};
 use domain::model::{Block, ModelSnapshot};
 use providers::Dialect;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use store::{BlobError, Gone, Reader};
 
 /// Most new parts that are told one by one.
@@ -145,7 +143,7 @@ pub fn saw(reader: &Reader, session: &SessionId, seq: u64) -> Result<Saw, Rebuil
     let head = prompt.as_ref().map(|prompt| prompt.head.clone()).unwrap_or_default();
     let mut parts = head_parts(dialect.as_deref(), &head, prepared.opened.is_none());
     let of_head: u64 = parts.iter().map(|part| part.tokens).sum();
-    let mut new = new_parts(&since);
+    let mut new = new_parts(&since, notes(reader, session, seq, &since)?);
     let of_new: u64 = new.iter().map(|part| part.tokens).sum();
     // In an epoch that opens nothing stands where it stood; what was there before is in it all the same.
     let of_before = match (&earlier, &prepared.opened) {
@@ -282,11 +280,36 @@ struct Called {
     act: Option<Act>,
 }
 
-fn new_parts(events: &[Event]) -> Vec<Part> {
+/// The notes of ours among the messages of these events, whenever they were posted.
+fn notes(
+    reader: &Reader,
+    session: &SessionId,
+    seq: u64,
+    events: &[Event],
+) -> Result<HostNotes, RebuildError> {
+    let messages = events.iter().filter_map(|event| match &event.fact {
+        Some(Fact::UserMessage(e)) => Some(&e.message),
+        _ => None,
+    });
+    let mut unknown: BTreeSet<_> = messages.collect();
+    let (mut notes, mut at) = (HostNotes::default(), seq);
+    while !unknown.is_empty()
+        && let Some(posted) = reader.last_of(session, "inbox/posted", at)?
+    {
+        at = posted;
+        if let Some(fact @ Fact::InboxPosted(e)) = &one(reader, session, at)?.fact
+            && unknown.remove(&e.message)
+        {
+            notes.take(fact);
+        }
+    }
+    Ok(notes)
+}
+
+fn new_parts(events: &[Event], mut notes: HostNotes) -> Vec<Part> {
     let mut calls: BTreeMap<CallId, Called> = BTreeMap::new();
     let mut document = None;
     let mut parts = Vec::new();
-    let hosts: Vec<_> = events.iter().filter_map(|event| host_message(event.fact.as_ref())).collect();
     for event in events {
         let Some(fact) = &event.fact else { continue };
         let mut push = |what, source, text: &str| {
@@ -329,20 +352,13 @@ fn new_parts(events: &[Event]) -> Vec<Part> {
                 push(What::Note { topic: e.topic.clone(), path }, trusted(e.trust), &e.text);
             }
             Fact::UserMessage(e) => {
-                let host = hosts.contains(&&e.message);
+                let host = notes.take(fact);
                 push(What::Said, if host { Source::Host } else { Source::User }, &e.text);
             }
             _ => {}
         }
     }
     parts
-}
-
-fn host_message(fact: Option<&Fact>) -> Option<&domain::ids::MessageId> {
-    match fact {
-        Some(Fact::InboxPosted(InboxPosted { message, origin: Origin::Host, .. })) => Some(message),
-        _ => None,
-    }
 }
 
 fn trusted(trust: Trust) -> Source {

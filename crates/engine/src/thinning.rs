@@ -171,15 +171,11 @@ impl Survey {
             next = last.seq + 1;
             for event in page {
                 self.named.extend(event.payload.text().into_iter().flat_map(|text| named_in(text)));
-                let changed = match event.decode().map_err(CommandFailure::unreadable)?.fact {
-                    Some(Fact::ToolResult(e)) => e.changed,
-                    Some(Fact::ToolCancelled(e)) => e.changed,
-                    Some(Fact::ToolOutcomeUnknown(e)) => e.changed,
-                    Some(Fact::RevisionRestored(e)) => e.changed,
-                    Some(_) | None => continue,
-                };
+                let fact = event.decode().map_err(CommandFailure::unreadable)?.fact;
                 // A list that didn't come along names nothing here.
-                self.named.extend(contents(&changed, reader).unwrap_or_default());
+                let changed = fact.as_ref().and_then(Fact::changed);
+                self.named
+                    .extend(changed.and_then(|changed| contents(changed, reader).ok()).unwrap_or_default());
             }
         }
     }

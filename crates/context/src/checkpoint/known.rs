@@ -4,11 +4,11 @@
 //! and exact identifiers. It is read from the whole log each time, so a second checkpoint loses nothing to the first.
 
 use super::identifiers::{Kind, identifiers};
-use domain::call::{Effect, Entry, PlanStatus};
-use domain::event::{CheckedCall, Fact, ToolOutcome};
-use domain::ids::{ApprovalId, CallId};
+use domain::call::{Entry, PlanStatus};
+use domain::event::{Changed, CheckedCall, Fact, HostNotes, JobEnd, JobEnded, ToolOutcome};
+use domain::ids::{ApprovalId, CallId, JobId};
 use domain::model::Block;
-use domain::state::State;
+use domain::state::{JobPhase, State};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most errors that are kept whole.
@@ -27,6 +27,7 @@ pub struct Known {
     pub steps: u64,
     words: Vec<String>,
     plan: Vec<String>,
+    jobs: Vec<String>,
     files: Vec<String>,
     commands: Vec<String>,
     errors: Vec<String>,
@@ -51,9 +52,10 @@ impl Known {
     }
 
     /// The other parts in their order, each with its title and its lines, the most worth keeping first.
-    pub(super) fn parts(&self) -> [(&'static str, &[String]); 6] {
+    pub(super) fn parts(&self) -> [(&'static str, &[String]); 7] {
         [
             ("The plan as it stands", &self.plan),
+            ("Background jobs that are open", &self.jobs),
             ("Files changed so far", &self.files),
             ("Commands and how each last ended", &self.commands),
             ("The newest errors", &self.errors),
@@ -73,11 +75,15 @@ impl Known {
 /// Reading the facts, one after the other.
 #[derive(Default)]
 struct Reading<'a> {
+    notes: HostNotes,
     words: Vec<(u64, String)>,
     questions: BTreeMap<String, &'a str>,
     calls: BTreeMap<&'a CallId, (&'a str, &'a str)>,
     asked: BTreeMap<&'a ApprovalId, &'a CallId>,
+    jobs: BTreeMap<&'a JobId, &'a str>,
     files: BTreeMap<&'a str, (Option<&'a Entry>, Option<&'a Entry>, u64)>,
+    /// Changed paths that no event names, and where.
+    unnamed: Vec<(u64, u64)>,
     commands: BTreeMap<String, (String, u64)>,
     errors: Vec<(u64, String)>,
     refused: Vec<(u64, String)>,
@@ -86,7 +92,12 @@ struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     fn take(&mut self, seq: u64, fact: &'a Fact) {
+        if let Some(changed) = fact.changed() {
+            self.changed(seq, changed);
+        }
         match fact {
+            // Notes of the runtime aren't the person's words.
+            Fact::InboxPosted(_) | Fact::UserMessage(_) if self.notes.take(fact) => {}
             Fact::UserMessage(e) => self.words.push((seq, e.text.clone())),
             Fact::QuestionAsked(e) => drop(self.questions.insert(e.question.to_string(), &e.body.text)),
             Fact::QuestionAnswered(e) => {
@@ -119,24 +130,17 @@ impl<'a> Reading<'a> {
                 self.refused.push((seq, format!("{}: {}", self.call(Some(&e.call)), first_line(&e.text))));
             }
             Fact::ToolResult(e) => self.result(seq, e),
-            Fact::ToolCancelled(e) => self.effects(seq, &e.changed.effects),
-            Fact::ToolOutcomeUnknown(e) => self.effects(seq, &e.changed.effects),
-            Fact::RevisionRestored(e) => self.effects(seq, &e.changed.effects),
+            Fact::JobCreated(e) => drop(self.jobs.insert(&e.job, &e.command)),
+            Fact::JobEnded(e) => self.job_ended(seq, e),
             _ => {}
         }
     }
 
     fn result(&mut self, seq: u64, e: &'a domain::event::ToolResult) {
-        self.effects(seq, &e.changed.effects);
         self.exact(seq, &e.text);
         let (name, arguments) = self.calls.get(&e.call).copied().unwrap_or_default();
         let ended = match &e.outcome {
-            ToolOutcome::Ok { value } => {
-                let code = value.get("exit_code").and_then(|code| code.as_i64());
-                code.map(|code| {
-                    if code == 0 { "passed, exit code 0".into() } else { format!("FAILED, exit code {code}") }
-                })
-            }
+            ToolOutcome::Ok { value } => with_code(value),
             ToolOutcome::Error { error } => Some(format!("failed: {}", first_line(&error.message))),
         };
         if let (Some(command), Some(ended)) = (command(arguments), &ended) {
@@ -149,8 +153,28 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn effects(&mut self, seq: u64, effects: &'a [Effect]) {
-        for effect in effects {
+    fn job_ended(&mut self, seq: u64, e: &'a JobEnded) {
+        self.exact(seq, &e.text);
+        let command = self.jobs.get(&e.job).copied().unwrap_or_default();
+        let ended = match &e.end {
+            JobEnd::Completed { value } => with_code(value).unwrap_or_else(|| "completed".to_owned()),
+            JobEnd::Failed { error } => format!("failed: {}", first_line(&error.message)),
+            JobEnd::Cancelled { .. } => "stopped before its end".to_owned(),
+            JobEnd::Interrupted => "interrupted, not run again".to_owned(),
+        };
+        let failed = ended.starts_with("FAILED") || matches!(e.end, JobEnd::Failed { .. });
+        if failed {
+            self.errors.push((seq, format!("background job `{command}` (event {seq}):\n{}", e.text)));
+        }
+        self.commands.insert(command.to_owned(), (format!("{ended}, in the background"), seq));
+    }
+
+    fn changed(&mut self, seq: u64, changed: &'a Changed) {
+        let unnamed = changed.count().saturating_sub(changed.effects.len() as u64);
+        if unnamed > 0 {
+            self.unnamed.push((seq, unnamed));
+        }
+        for effect in &changed.effects {
             let entry = self.files.entry(&effect.path).or_insert((
                 effect.before.as_ref(),
                 effect.after.as_ref(),
@@ -184,6 +208,10 @@ impl<'a> Reading<'a> {
         let mut files: Vec<_> =
             self.files.into_iter().filter(|(_, (before, after, _))| before != after).collect();
         files.sort_by_key(|(_, (.., seq))| std::cmp::Reverse(*seq));
+        let mut files: Vec<String> =
+            files.into_iter().map(|(path, (before, after, _))| changed(path, before, after)).collect();
+        let unnamed = self.unnamed.iter().rev();
+        files.extend(unnamed.map(|(seq, count)| format!("- {count} more that event {seq} changed")));
         let refused = self.refused.iter().rev().map(|(seq, text)| format!("- {text} (event {seq})"));
         let refused: BTreeSet<String> = refused.collect();
         Known {
@@ -191,7 +219,8 @@ impl<'a> Reading<'a> {
             steps,
             words,
             plan: plan(state),
-            files: files.into_iter().map(|(path, (before, after, _))| changed(path, before, after)).collect(),
+            jobs: jobs(state),
+            files,
             commands: commands
                 .into_iter()
                 .map(|(command, (ended, seq))| format!("- `{command}`: {ended} (event {seq})"))
@@ -225,6 +254,24 @@ fn plan(state: &State) -> Vec<String> {
         format!("- {mark} {}", item.text)
     };
     items.map(line).collect()
+}
+
+fn jobs(state: &State) -> Vec<String> {
+    let line = |job: &domain::state::Job| {
+        let phase = match job.phase {
+            JobPhase::Pending => "waits to begin",
+            JobPhase::Running(_) => "runs",
+            JobPhase::Reconciling(_) => "was lost sight of",
+        };
+        format!("- {} {phase}: `{}`", job.id, job.command)
+    };
+    state.jobs.iter().map(line).collect()
+}
+
+/// How a command ended that has an exit code.
+fn with_code(value: &serde_json::Value) -> Option<String> {
+    let code = value.get("exit_code")?.as_i64()?;
+    Some(if code == 0 { "passed, exit code 0".to_owned() } else { format!("FAILED, exit code {code}") })
 }
 
 fn changed(path: &str, before: Option<&Entry>, after: Option<&Entry>) -> String {

@@ -4,7 +4,7 @@
 //! given however long the history is, holds no tools, and is built without looking at the window's limit again.
 
 use crate::estimate::tokens;
-use domain::event::{CheckedCall, Fact, ToolOutcome};
+use domain::event::{CheckedCall, Fact, HostNotes, ToolOutcome};
 use domain::model::{Block, Head, Message};
 
 /// Shortest summary that says anything, in characters.
@@ -42,10 +42,11 @@ pub struct Asked {
     pub messages: Vec<Message>,
 }
 
-/// The request for a summary of these facts, after an earlier summary, within `room` tokens.
+/// The request for a summary of the facts from `from` to, not including, `upto`, after an earlier summary, within `room` tokens.
 #[must_use]
 pub fn ask(
     facts: &[(u64, Fact)],
+    (from, upto): (u64, u64),
     earlier: Option<&str>,
     priorities: Option<&str>,
     room: u64,
@@ -62,7 +63,12 @@ pub fn ask(
         frame.push_str(&format!("\n\nThe summary until then, which yours takes the place of:\n{earlier}"));
     }
     let left = room.saturating_sub(tokens(SYSTEM) + tokens(&frame) + 50);
-    let transcript = transcript(facts, left).replace("</transcript", "<\\/transcript");
+    let mut notes = HostNotes::default();
+    let before = facts.iter().take_while(|(seq, _)| *seq < upto);
+    let marked = before.map(|(seq, fact)| (*seq, notes.take(fact), fact));
+    let material: Vec<(bool, &Fact)> =
+        marked.filter(|(seq, ..)| *seq >= from).map(|(_, note, fact)| (note, fact)).collect();
+    let transcript = transcript(&material, left).replace("</transcript", "<\\/transcript");
     Asked {
         head,
         messages: vec![Message::User(format!("{frame}\n\n<transcript>\n{transcript}\n</transcript>"))],
@@ -92,10 +98,10 @@ pub fn priorities(document: &str) -> Option<String> {
     (!section.is_empty()).then(|| section[..section.floor_char_boundary(PRIORITIES)].to_owned())
 }
 
-fn transcript(facts: &[(u64, Fact)], room: u64) -> String {
+fn transcript(facts: &[(bool, &Fact)], room: u64) -> String {
     let mut lines = Vec::new();
     for clip in CLIPS {
-        lines = facts.iter().filter_map(|(_, fact)| line(fact, clip)).collect();
+        lines = facts.iter().filter_map(|(note, fact)| line(*note, fact, clip)).collect();
         if lines.iter().map(|line| tokens(line) + 1).sum::<u64>() <= room {
             return lines.join("\n");
         }
@@ -110,10 +116,11 @@ fn transcript(facts: &[(u64, Fact)], room: u64) -> String {
     format!("({left_out} earlier entries are left out)\n{}", lines[left_out..].join("\n"))
 }
 
-fn line(fact: &Fact, clip: usize) -> Option<String> {
+fn line(note: bool, fact: &Fact, clip: usize) -> Option<String> {
     // Words of the person and the model are worth more than what a call gave back.
     let words = |text: &str| clipped(text, clip * 2);
     match fact {
+        Fact::UserMessage(e) if note => Some(format!("NOTE: {}", words(&e.text))),
         Fact::UserMessage(e) => Some(format!("PERSON: {}", words(&e.text))),
         Fact::QuestionAnswered(e) => Some(format!("PERSON answers: {}", words(&e.answer))),
         Fact::AssistantAccepted(e) => {

@@ -1,13 +1,14 @@
 //! What a checkpoint says, and that it stays within its room.
 
 use super::*;
-use domain::call::{Effect, Entry, ToolError};
+use domain::call::{Effect, Entry, Plan, PlanItem, PlanStatus, ToolError};
 use domain::digest::Digest;
 use domain::event::{
-    ApprovalRefused, AssistantAccepted, Changed, CheckedCall, Fact, StepStart, ToolCall, ToolOutcome,
-    ToolResult, UserMessage,
+    ApprovalRefused, AssistantAccepted, Changed, CheckedCall, EffectList, Fact, InboxPosted, JobCreated,
+    JobEnd, JobEnded, Origin, StepStart, Target, ToolCall, ToolCancelled, ToolOutcome, ToolResult,
+    UserMessage,
 };
-use domain::ids::{AttemptId, CallId, MessageId, StepId};
+use domain::ids::{AttemptId, CallId, JobId, MessageId, StepId};
 use domain::model::{Block, Message, ModelSnapshot, StopReason};
 use domain::state::State;
 use std::collections::BTreeMap;
@@ -146,6 +147,70 @@ fn a_text_within_cannot_end_the_checkpoint_and_an_earlier_summary_is_found() {
     assert_eq!(summary_of(&text(&known, None, rooms(2_000))), None);
 }
 
+/// A command in the background, how it ended, and the note of that which the history has as if it had been said.
+fn background(n: u128, command: &str, end: JobEnd, text: &str) -> Vec<Fact> {
+    let (job, message) = (JobId::from_bits(n), MessageId::from_bits(1_000 + n));
+    let created = JobCreated { job: job.clone(), call: call(n), command: command.into(), notify: false };
+    let ended = JobEnded {
+        job,
+        end,
+        text: text.into(),
+        changed: Changed { effects: vec![made(&format!("of-{n}"))], ..Changed::default() },
+        kept: BTreeMap::new(),
+        seen: BTreeMap::new(),
+        secrets: Vec::new(),
+        ms: 1,
+    };
+    let note = format!("<note>job {n} has ended</note>");
+    let posted = InboxPosted {
+        message: message.clone(),
+        text: note.clone(),
+        target: Target::NextStep,
+        wakeup: false,
+        origin: Origin::Host,
+        command: None,
+    };
+    vec![created.into(), ended.into(), posted.into(), UserMessage { message, text: note }.into()]
+}
+
+#[test]
+fn what_jobs_did_is_known_and_notes_are_nobodys_words() {
+    let ended = |code: i64| JobEnd::Completed { value: serde_json::json!({ "exit_code": code }) };
+    let mut facts = vec![said("Serve it.")];
+    facts.extend(background(1, "make serve", ended(0), "up"));
+    facts.extend(background(2, "make check", ended(2), "2 checks failed"));
+    let all = EffectList { list: Digest::ZERO, count: 900 };
+    let changed = Changed { effects: Vec::new(), all: Some(all), ..Changed::default() };
+    facts.push(ToolCancelled { call: call(3), text: "stopped".into(), changed }.into());
+    let facts: Vec<(u64, Fact)> = (10..).zip(facts).collect();
+    let known = known(&State::default(), &facts, 30, 1);
+    assert_eq!(known.words(), ["- (event 10) Serve it."]);
+    let parts = known.parts();
+    let part = |title: &str| parts.iter().find(|(one, _)| one.starts_with(title)).expect("a part").1;
+    assert_eq!(part("Files"), ["- made of-2", "- made of-1", "- 900 more that event 19 changed"]);
+    let check = "- `make check`: FAILED, exit code 2, in the background (event 16)";
+    let serve = "- `make serve`: passed, exit code 0, in the background (event 12)";
+    assert_eq!(part("Commands"), [check, serve]);
+    assert_eq!(part("The newest errors"), ["background job `make check` (event 16):\n2 checks failed"]);
+    let asked = ask(&facts, (0, u64::MAX), None, None, 10_000, 300);
+    let [Message::User(text)] = &asked.messages[..] else { panic!("one message") };
+    assert!(text.contains("NOTE: <note>job 1 has ended") && !text.contains("PERSON: <note>"), "{text}");
+}
+
+/// However large the window, an event holds it: quotes and breaks of lines take two bytes there.
+#[test]
+fn a_checkpoint_fits_into_an_event_whatever_was_said() {
+    let long = "\"quoted\"\n\u{1}".repeat(8_000);
+    let mut facts: Vec<(u64, Fact)> = (10..13).map(|n| (n, said(&long))).collect();
+    facts.extend((0..40).map(|n| (20 + u64::try_from(n).expect("small"), called(n, "run_command", "{}"))));
+    let failed = |n: u128| result(n, exit(1), &long, vec![made(&format!("{n}{long}"))]);
+    facts.extend((0..40).map(|n| (60 + u64::try_from(n).expect("small"), failed(n))));
+    let known = known(&State::default(), &facts, 100, 1);
+    let text = text(&known, Some(&long), rooms(10_000_000));
+    let bytes = serde_json::to_string(&text).expect("it serialises").len();
+    assert!((150_000..220_000).contains(&bytes), "{bytes}");
+}
+
 /// However much there is, each part has its share, the person's beginning and newest words first.
 #[test]
 fn r_cmp_04_parts_stay_within_their_room_and_keep_what_is_worth_most() {
@@ -158,13 +223,18 @@ fn r_cmp_04_parts_stay_within_their_room_and_keep_what_is_worth_most() {
         let printed = format!("file out/{n}/report_{n}.txt and 6f9619ff-8b86-d011-b42d-{n:012x}");
         facts.push((102 + n * 4, result(100 + n_wide, exit(0), &printed, vec![made(&format!("out/{n}"))])));
     }
+    let items = vec![PlanItem { text: "Sort by month".into(), status: PlanStatus::InProgress }];
+    let state = State { plan: Some(Plan { version: 1, items }), ..State::default() };
     for room in [300, 1_000, 4_000, 12_000] {
-        let known = known(&State::default(), &facts, 20_000, 2_000);
+        let known = known(&state, &facts, 20_000, 2_000);
         let text = text(&known, Some(&"summary ".repeat(9_000)), rooms(room));
         let used = tokens(&text);
         assert!(used <= room * 5 / 4 + 300, "{used} of {room}");
         assert!(text.contains("DAY-42"), "the first words stay: {text}");
+        assert!(text.contains("no such file: gone.txt"), "the newest error stays: {text}");
+        assert!(text.contains("[being done] Sort by month"), "the plan stays: {text}");
         if room >= 1_000 {
+            assert!(text.contains("refused a call: Not that."), "what was refused stays: {text}");
             assert!(text.contains("words 1999 of the person") && text.contains("`job 1999`"), "{text}");
         }
         assert!(text.contains("more are in the record"));
@@ -177,13 +247,13 @@ fn r_cmp_08_a_summary_is_asked_for_in_a_bounded_request() {
     let mut facts = work();
     facts.extend((0..3_000).map(|n| (100 + n, answered(&"a long answer. ".repeat(40)))));
     for room in [1_000, 5_000, 60_000] {
-        let asked = ask(&facts, Some("Earlier on."), Some("Keep ticket numbers."), room, 300);
+        let asked = ask(&facts, (0, u64::MAX), Some("Earlier on."), Some("Keep ticket numbers."), room, 300);
         let [Message::User(text)] = &asked.messages[..] else { panic!("one message") };
         assert!(tokens(text) + tokens(&asked.head.system) <= room + 20, "{} of {room}", tokens(text));
         assert!(text.contains("Earlier on.") && text.contains("Keep ticket numbers."));
         assert!(asked.head.tools.is_empty());
     }
-    let small = ask(&work(), None, None, 10_000, 300);
+    let small = ask(&work(), (0, u64::MAX), None, None, 10_000, 300);
     let [Message::User(text)] = &small.messages[..] else { panic!("one message") };
     insta::assert_snapshot!(text, @r#"
     Write at most 300 words.

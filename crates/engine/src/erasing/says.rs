@@ -24,7 +24,7 @@ pub(super) fn wanted(events: &[Recorded], erase: &Erase) -> Result<(String, Vec<
     };
     let parts = match &chosen.fact {
         Some(Fact::ToolCall(call)) => asked(events, chosen.envelope.seq, call),
-        Some(fact) => vec![says(fact)],
+        Some(fact) => vec![fact.says()],
         None => Vec::new(),
     };
     let says = parts.join("\n");
@@ -102,30 +102,5 @@ fn strings(value: Value) -> Vec<String> {
         Value::Array(values) => values.into_iter().flat_map(strings).collect(),
         Value::Object(fields) => fields.into_iter().flat_map(|(_, value)| strings(value)).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
-    }
-}
-
-/// What an event says in words of its own.
-fn says(fact: &Fact) -> String {
-    match fact {
-        Fact::InboxPosted(e) => e.text.clone(),
-        Fact::UserMessage(e) => e.text.clone(),
-        Fact::ContextNote(e) => e.text.clone(),
-        Fact::SessionRenamed(e) => e.title.clone(),
-        Fact::QuestionAnswered(e) => e.answer.clone(),
-        Fact::ApprovalRefused(e) => e.why.clone().unwrap_or_default(),
-        Fact::ToolResult(e) => e.text.clone(),
-        Fact::ToolDenied(e) => e.text.clone(),
-        Fact::ToolCancelled(e) => e.text.clone(),
-        Fact::ToolOutcomeUnknown(e) => e.text.clone(),
-        Fact::JobEnded(e) => e.text.clone(),
-        Fact::AssistantAccepted(e) => {
-            let texts = e.blocks.iter().filter_map(|block| match block {
-                Block::Text { text } => Some(text.as_str()),
-                Block::Reasoning { .. } | Block::Call { .. } => None,
-            });
-            texts.collect::<Vec<_>>().join("\n\n")
-        }
-        _ => String::new(),
     }
 }

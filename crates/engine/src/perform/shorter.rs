@@ -194,14 +194,19 @@ impl<'a> Work<'a> {
     ) -> Result<Shorter, Problem> {
         let Ground { dialect, step, folder, .. } = self.ground;
         let standing = self.state().history.checkpoint;
-        let at = |seq: u64| self.facts.partition_point(|(one, _)| *one < seq);
-        let material = self.facts.get(at(self.standing())..at(cut.upto)).unwrap_or_default();
         let earlier = standing.and_then(|standing| self.text_of(standing)).and_then(checkpoint::summary_of);
         let priorities = folder.read(NAME).and_then(|document| checkpoint::priorities(&document.text));
         let room = self.room.min(MATERIAL).saturating_sub(layout.rooms.summary);
         // A token is about three quarters of a word.
         let words = layout.rooms.summary * 3 / 4;
-        let asked = checkpoint::ask(material, earlier, priorities.as_deref(), room, words);
+        let asked = checkpoint::ask(
+            &self.facts,
+            (self.standing(), cut.upto),
+            earlier,
+            priorities.as_deref(),
+            room,
+            words,
+        );
         let head = Bytes::from(dialect.head(&step.model, &asked.head));
         let segment = Bytes::from(dialect.segment(&asked.messages));
         let body = Body::assemble(&**dialect, &head, std::slice::from_ref(&segment), &Markers::default());

@@ -7,7 +7,7 @@ use super::{
     ArchiveError, Archived, BLOBS, EVENTS, FORMAT, Kept, MANIFEST, Manifest, Missed, VERSION, io, line,
 };
 use domain::digest::Digest;
-use domain::event::{Changed, Fact, Recorded};
+use domain::event::{Fact, Recorded};
 use domain::ids::SessionId;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -119,7 +119,7 @@ fn named(reader: &Reader, event: Recorded, into: &mut BTreeSet<Digest>) -> Resul
     let fact = event.decode().ok().and_then(|event| event.fact);
     let list = match &fact {
         Some(Fact::RevisionRestoring(e)) => Some(&e.steps),
-        Some(fact) => changed(fact).and_then(|changed| changed.all.as_ref()),
+        Some(fact) => fact.changed().and_then(|changed| changed.all.as_ref()),
         None => None,
     };
     let Some(list) = list else { return Ok(()) };
@@ -132,16 +132,6 @@ fn named(reader: &Reader, event: Recorded, into: &mut BTreeSet<Digest>) -> Resul
         }
         Err(BlobError::Gone { .. } | BlobError::Missing { .. }) => Ok(()),
         Err(error) => Err(error.into()),
-    }
-}
-
-fn changed(fact: &Fact) -> Option<&Changed> {
-    match fact {
-        Fact::ToolResult(e) => Some(&e.changed),
-        Fact::ToolCancelled(e) => Some(&e.changed),
-        Fact::ToolOutcomeUnknown(e) => Some(&e.changed),
-        Fact::RevisionRestored(e) => Some(&e.changed),
-        _ => None,
     }
 }
 
