@@ -5,14 +5,19 @@ use crate::model::{Model, Say};
 use crate::window::{Place, Window};
 use crate::work::connect;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Lines};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// Longest that it may be silent.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// A file manager that says what it is asked.
 struct Folders {
     process: Child,
-    lines: Lines<BufReader<ChildStdout>>,
+    lines: Receiver<String>,
 }
 
 impl Folders {
@@ -20,15 +25,18 @@ impl Folders {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("e2e/files.py");
         let started = Command::new("/usr/bin/python3").arg(script).stdout(Stdio::piped()).spawn();
         let mut process = started.expect("python3 with GLib is installed (package python3-gi)");
-        let lines = BufReader::new(process.stdout.take().expect("its output is a pipe")).lines();
-        let mut folders = Self { process, lines };
+        let out = BufReader::new(process.stdout.take().expect("its output is a pipe"));
+        let (to, lines) = channel();
+        // Ends with the process, at the latest when it is dropped.
+        std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| to.send(line)));
+        let folders = Self { process, lines };
         assert_eq!(folders.next(), "ready");
         folders
     }
 
     /// What it says next.
-    fn next(&mut self) -> Value {
-        let line = self.lines.next().expect("it goes on").expect("it says text");
+    fn next(&self) -> Value {
+        let line = self.lines.recv_timeout(LIMIT).expect("it says something in time");
         serde_json::from_str(&line).expect("a call is a line of JSON")
     }
 }
@@ -47,7 +55,7 @@ fn a_file_that_was_made_is_selected_in_the_systems_view_of_folders() {
         Say::Call("write_file", json!({"path": path, "content": "one\n"})),
         Say::Text("Made."),
     ]);
-    let mut folders = Folders::start();
+    let folders = Folders::start();
     let window = Window::open(Place::new());
     connect(&window, &model);
     drag_onto_window(&window.place().project());
