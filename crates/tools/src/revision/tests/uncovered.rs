@@ -14,8 +14,8 @@ fn uncovered(found: &Changes) -> Vec<&str> {
     found.uncovered.paths.iter().map(|one| one.path.as_str()).collect()
 }
 
-#[test]
-fn r_undo_a_file_that_grew_over_the_bound_comes_back_and_goes_again() {
+/// A file that grew over the bound: its rig, the revision from before, and what is found changed.
+fn grown() -> (Rig, Taken, Changes) {
     let mut rig = Rig::new();
     rig.bounds.file_bytes = 100;
     rig.write("data", "x".repeat(80));
@@ -23,6 +23,12 @@ fn r_undo_a_file_that_grew_over_the_bound_comes_back_and_goes_again() {
     rig.write("data", "y".repeat(160));
     let after = rig.take_after(&before);
     let found = rig.changes(&before, &after);
+    (rig, before, found)
+}
+
+#[test]
+fn r_undo_a_file_that_grew_over_the_bound_comes_back_and_goes_again() {
+    let (mut rig, before, found) = grown();
     assert_eq!(shown(&found.effects), "data: file of 80 (644) -> uncovered, too_large\n");
     assert_eq!(found.uncovered, LeftOuts::default());
     let undone = rig.restore(&found.effects);
@@ -33,13 +39,7 @@ fn r_undo_a_file_that_grew_over_the_bound_comes_back_and_goes_again() {
 
 #[test]
 fn r_undo_a_file_that_grew_over_the_bound_and_was_changed_since_stays() {
-    let mut rig = Rig::new();
-    rig.bounds.file_bytes = 100;
-    rig.write("data", "x".repeat(80));
-    let before = rig.take();
-    rig.write("data", "y".repeat(160));
-    let after = rig.take_after(&before);
-    let found = rig.changes(&before, &after);
+    let (rig, _, found) = grown();
     rig.write("data", "mine".repeat(50));
     let kept = rig.restore(&found.effects).kept;
     assert!(matches!(kept[..], [Kept { why: Hindrance::Changed { .. }, .. }]), "{kept:?}");
