@@ -1,17 +1,12 @@
 //! Another folder that the person added to look at: the model is told, can read there, and is told when it can't any more.
 
-use crate::play::{Play, asks, calls, read, run, script, text, write};
+use crate::play::{Play, alone, asks, calls, read, run, script, text, write};
 use domain::call::{Grant, Mode};
 use domain::event::{Fact, ToolOutcome};
 use domain::ids::FolderId;
 use engine::{Command, CommandFailure};
 use std::path::{Path, PathBuf};
 use tests::{Answers, Ended, Rig};
-
-fn alone<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    runtime.expect("a runtime").block_on(run)
-}
 
 /// A folder of the person's: on a disk, since what lies in memory belongs to the system.
 struct Other(tempfile::TempDir);

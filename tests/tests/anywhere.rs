@@ -1,17 +1,13 @@
 //! Stopping and closing at every append: wherever the person or the system steps in, nothing more starts, what is recorded
 //! is whole, and the next process comes to rest on it.
 
+use crate::play::alone;
 use crate::scenarios::{Scenario, all};
 use domain::event::{CancelBy, End, Fact};
 use domain::ids::SessionId;
 use engine::Command;
 use tests::driver::Ended;
 use tests::{DieAt, Process, Rig};
-
-fn alone<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    runtime.expect("a runtime").block_on(run)
-}
 
 /// Plays a scenario until that many appends are made; `None` where it came to rest before.
 async fn until(scenario: &Scenario, rig: &Rig, process: &Process, appends: u64) -> Option<SessionId> {

@@ -1,5 +1,6 @@
 //! Every scenario, killed at every append: the log stays lawful, nothing happens twice, and recovery is idempotent.
 
+use crate::play::alone;
 use crate::scenarios::{Scenario, all};
 use domain::event::{End, Event, Fact, JobEnd, JobEnded, ToolOutcome, ToolResult, TurnEnd};
 use domain::ids::SessionId;
@@ -8,11 +9,6 @@ use store::Point;
 use tests::driver::Ended;
 use tests::size::{either, seeds, tell};
 use tests::{DieAt, Rig};
-
-fn alone<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    runtime.expect("a runtime").block_on(run)
-}
 
 /// Kills the scenario at one append, and then each of the next processes at its first: that is recovery's, which is one
 /// append, or where nothing is left for it to do the first of the work that goes on. Lets it come to rest, checks what must

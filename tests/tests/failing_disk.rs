@@ -1,6 +1,7 @@
 //! A disk that fails under the whole engine: wherever a call of the store is refused, once or for a minute, nothing is
 //! acknowledged that isn't there, the person is told that the store can't be written, and the work goes on afterwards.
 
+use crate::play::alone;
 use crate::scenarios::{Scenario, all};
 use domain::event::{End, Fact, ToolOutcome, ToolResult};
 use domain::ids::{CommandId, SessionId};
@@ -21,11 +22,6 @@ const OUTAGE: Duration = Duration::from_secs(60);
 
 /// What each scenario meets: each fault once, and each for as long as the outage lasts.
 const KINDS: u64 = 10;
-
-pub(crate) fn alone<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    runtime.expect("a runtime").block_on(run)
-}
 
 /// Plays a scenario; whatever the store doesn't take is said again a second later, under the same id.
 pub(crate) async fn patiently(

@@ -1,6 +1,6 @@
 //! Two sessions in one folder: one changes it at a time, and whoever waits hasn't begun.
 
-use crate::play::{Play, run, text, write};
+use crate::play::{Play, left, run, text, write};
 use domain::call::Mode;
 use domain::event::{CancelBy, Doubt, Fact, RestoreOf, RestoreScope};
 use domain::ids::SessionId;
@@ -16,14 +16,6 @@ fn alone<T>(run: impl Future<Output = T>) -> T {
     // Real time: a command that hangs would let a paused clock run ahead of it.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime").block_on(run)
-}
-
-/// The same, without waiting for what still runs.
-fn left<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let done = runtime.block_on(run);
-    runtime.shutdown_background();
-    done
 }
 
 /// A model that hangs, writes or is done, as it is told.

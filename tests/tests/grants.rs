@@ -1,17 +1,12 @@
 //! What the person allowed for more than one call: it holds for the session, over a restart, and until it is revoked.
 
-use crate::play::{Play, asks, calls, read, run, script, text, write};
+use crate::play::{Play, alone, asks, calls, read, run, script, text, write};
 use domain::call::{Grant, Mode};
 use domain::event::Fact;
 use domain::ids::GrantId;
 use domain::state::State;
 use engine::Command;
 use tests::Rig;
-
-fn alone<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    runtime.expect("a runtime").block_on(run)
-}
 
 fn commanding() -> Rig {
     let steps: Vec<String> =

@@ -1,6 +1,6 @@
 //! Taking back one part of what a file's difference shows: the others stay, a person's edits stay, and it can be undone.
 
-use crate::play::{Play, script, text, write};
+use crate::play::{Play, alone, script, text, write};
 use domain::call::Mode;
 use domain::digest::Digest;
 use domain::event::{RestoreOf, RestoreScope};
@@ -11,11 +11,6 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use store::Point;
 use tests::Rig;
-
-fn alone<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    runtime.expect("a runtime").block_on(run)
-}
 
 /// Forty lines, some of them changed.
 fn lines(changed: &[usize]) -> String {

@@ -136,6 +136,21 @@ impl Play {
     }
 }
 
+/// Runs it on one thread and a paused clock, with whatever it left running gone at the end.
+pub(crate) fn alone<T>(run: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    runtime.expect("a runtime").block_on(run)
+}
+
+/// Runs it in real time, since a command that hangs would let a paused clock run ahead of it, and leaves it as a kill would:
+/// nothing is waited for.
+pub(crate) fn left<T>(run: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let done = runtime.block_on(run);
+    runtime.shutdown_background();
+    done
+}
+
 /// The texts of a request's messages that aren't the model's own.
 pub(crate) fn texts(request: &Value) -> Vec<String> {
     let mut texts = Vec::new();

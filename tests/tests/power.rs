@@ -5,7 +5,8 @@
 //! From each journal disks are made as a cut may leave them. Invariants: what a barrier covered is there; the log is a
 //! prefix of what was written; nothing ran whose start isn't on record; and from there the work goes on, nothing twice.
 
-use crate::failing_disk::{alone, patiently};
+use crate::failing_disk::patiently;
+use crate::play::alone;
 use crate::scenarios::{Scenario, all};
 use domain::event::Fact;
 use domain::ids::SessionId;

@@ -2,7 +2,7 @@
 //!
 //! A process is killed at the append that a test names by what the log must end with; the world outside goes on.
 
-use crate::play::{Play, asks, calls, read, run, script, text, texts, write};
+use crate::play::{Play, alone, asks, calls, read, run, script, text, texts, write};
 use domain::call::Mode;
 use domain::event::{
     AttemptEndKind, CancelBy, End, Fact, Origin, Resolution, RestoreOf, RestoreScope, Settled, Source,
@@ -15,11 +15,6 @@ use std::sync::Arc;
 use store::Point;
 use tests::driver::{Ended, drive};
 use tests::{Answers, DieAt, Process, Rig};
-
-fn alone<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    runtime.expect("a runtime").block_on(run)
-}
 
 async fn begin(rig: &Rig, process: &Process) -> Option<SessionId> {
     let session = process.engine.create(rig.created()).await.ok()?;

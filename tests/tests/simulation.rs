@@ -3,6 +3,7 @@
 //! The **seed** alone decides a run, and a failing one is printed. Invariant: however it goes, the session comes to rest,
 //! audit and verification find nothing, no command runs twice, and one more start adds nothing.
 
+use crate::play::alone;
 use domain::call::{Facts, Mode};
 use domain::event::{CancelBy, CheckedCall, Fact, Resolution, Target, ToolCall};
 use domain::ids::{CommandId, SessionId};
@@ -101,11 +102,6 @@ async fn send_held(process: &Process, id: &SessionId, dice: &mut Dice) {
     if let Some(message) = held.filter(|_| dice.below(2) == 0) {
         drop(process.engine.command(id, Command::SendNow(message)).await);
     }
-}
-
-fn alone<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    runtime.expect("a runtime").block_on(run)
 }
 
 /// Plays one seed; gives how many times it was killed, and how many appends were tried.

@@ -1,6 +1,6 @@
 //! Taking changes back: what tools and commands did goes back byte for byte, comes again, and survives a kill.
 
-use crate::play::{Play, run, script, text, write};
+use crate::play::{Play, alone, run, script, text, write};
 use domain::call::Mode;
 use domain::event::{Fact, RestoreOf, RestoreScope, RevisionRestored};
 use std::collections::BTreeMap;
@@ -9,11 +9,6 @@ use std::path::Path;
 use std::sync::Arc;
 use store::Point;
 use tests::{Answers, DieAt, Ended, Rig};
-
-fn alone<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    runtime.expect("a runtime").block_on(run)
-}
 
 /// Everything in a folder: kind, permissions, content.
 fn folder(root: &Path) -> BTreeMap<String, String> {

@@ -1,6 +1,6 @@
 //! Whose a change is: what a person made stays the person's through undo and redo, and what undo doesn't cover is said.
 
-use crate::play::{Play, run, script, text, write};
+use crate::play::{Play, alone, run, script, text, write};
 use domain::call::{Effect, Mode};
 use domain::event::{CheckedCall, Draft, Fact, RestoreOf, RestoreScope, ToolOutcome, Uncovered};
 use domain::ids::RevisionId;
@@ -9,11 +9,6 @@ use engine::ledger::Ledger;
 use engine::show::{Hindrance, State, standing};
 use store::{Append, Durability};
 use tests::{DieAt, Rig};
-
-fn alone<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    runtime.expect("a runtime").block_on(run)
-}
 
 fn rig(steps: &[&str]) -> Rig {
     let mut rig = Rig::new(&script(steps));
