@@ -5,6 +5,7 @@
 //! bytes are those that were sent is found out, not assumed.
 
 use crate::prompt::{PAGE, PREPARED, Prompt, RebuildError, SUMMARY, one};
+use crate::show::up_to_break;
 use bytes::Bytes;
 use context::estimate::tokens;
 use domain::call::Act;
@@ -195,7 +196,7 @@ fn request_at(reader: &Reader, session: &SessionId, seq: u64) -> Result<u64, Reb
         return Ok(at);
     }
     // A step's first events stand before its request, and there are few of them.
-    let after = reader.events(session, seq + 1, TOLD)?;
+    let (after, _) = up_to_break(reader, session, seq + 1, TOLD)?;
     let own = after.iter().find(|event| event.kind == PREPARED && event.step.as_ref() == Some(&step));
     own.map(|event| event.seq).ok_or(none)
 }
@@ -224,7 +225,7 @@ fn sent(
     let step: Option<&StepId> = request.envelope.step.as_ref();
     let (mut attempts, mut settled, mut next) = (0, None, seq + 1);
     loop {
-        let page = reader.events(session, next, TOLD)?;
+        let (page, _) = up_to_break(reader, session, next, TOLD)?;
         let Some(last) = page.last() else { return Ok((attempts, settled)) };
         next = last.seq + 1;
         for recorded in page {

@@ -4,7 +4,7 @@
 //! nothing in this list writes.
 
 pub use store::{
-    Activity, AppendError, BlobError, Need, NeedKind, Notice, ReadError, Reader, Salvage, SessionRow,
+    Activity, AppendError, BlobError, Damage, Need, NeedKind, Notice, ReadError, Reader, Salvage, SessionRow,
     Subscription,
 };
 pub use tools::added::{AddedPlace, Gone};
@@ -22,8 +22,31 @@ use crate::blobs::ReadBlobs;
 use crate::engine::Engine;
 pub use crate::restoring::standing;
 use domain::call::{Act, Effect, Verdict};
+use domain::event::Recorded;
+use domain::ids::SessionId;
 use tools::blob::Guarded;
 use tools::revision::{Bounds, Hashing, RestoreError, sides as all_sides};
+
+/// Events from a place on, as far as they can be read, and where and why the first can't be that can't. A bad event hides the
+/// rest of its page: what stands before it is read by itself.
+///
+/// # Errors
+/// When the database refuses.
+pub fn up_to_break(
+    reader: &Reader,
+    session: &SessionId,
+    from: u64,
+    limit: usize,
+) -> Result<(Vec<Recorded>, Option<Damage>), ReadError> {
+    match reader.events(session, from, limit) {
+        Ok(events) => Ok((events, None)),
+        Err(ReadError::Damaged { seq, what, .. }) => {
+            let good = usize::try_from(seq.saturating_sub(from)).unwrap_or(usize::MAX);
+            Ok((reader.events(session, from, good.min(limit))?, Some(Damage { seq, what })))
+        }
+        Err(read) => Err(read),
+    }
+}
 
 /// What stands at a changed path, before, after and now.
 ///

@@ -17,7 +17,7 @@ use crate::wire::command::Reply;
 use crate::wire::record::{RecordBreak, RecordEvent};
 use domain::event::{Payload, Recorded};
 use domain::ids::SessionId;
-use engine::show::{ReadError, Reader};
+use engine::show::{self, Damage, Reader};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -136,23 +136,15 @@ fn event(inside: &Inside, session: &SessionId, seq: u64) -> Result<RecordEvent, 
     })
 }
 
-/// Events from a place on, as far as they can be read, and the first that can't be. A bad event hides the rest of its page:
-/// what stands before it is read by itself.
+/// Events from a place on, as far as they can be read, and the first that can't be.
 fn up_to_break(
     reader: &Reader,
     session: &SessionId,
     from: u64,
     limit: usize,
 ) -> Result<(Vec<Recorded>, Option<RecordBreak>), ApiError> {
-    match reader.events(session, from, limit) {
-        Ok(events) => Ok((events, None)),
-        Err(ReadError::Damaged { seq, what, .. }) => {
-            let good = usize::try_from(seq.saturating_sub(from)).unwrap_or(usize::MAX);
-            let events = reader.events(session, from, good.min(limit)).map_err(|read| of_read(&read))?;
-            Ok((events, Some(RecordBreak { seq, detail: what })))
-        }
-        Err(read) => Err(of_read(&read)),
-    }
+    let (events, broken) = show::up_to_break(reader, session, from, limit).map_err(|read| of_read(&read))?;
+    Ok((events, broken.map(|Damage { seq, what }| RecordBreak { seq, detail: what })))
 }
 
 fn no_event(seq: u64) -> ApiError {

@@ -281,6 +281,10 @@ async fn lines_before_a_damaged_event_are_read_whatever_block_it_stands_in() {
     assert!(!good.is_empty());
     assert_eq!(lines(&rig, &session, 0, 200).await, good);
     assert_eq!(lines(&rig, &session, broken - 1, 100).await, good[good.len() - 1..]);
+    // So is what the model saw last before it.
+    let sent = good.iter().rfind(|line| line.kind == "request/prepared").expect("a request").seq;
+    assert_eq!(saw(&rig, &session, sent - 1).await.seq, sent);
+    assert_eq!(saw(&rig, &session, broken - 1).await.seq, sent);
     rig.host.close().await;
 }
 
