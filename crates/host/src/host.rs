@@ -118,7 +118,7 @@ pub struct Host {
     door: Mutex<Option<Door>>,
     data: PathBuf,
     // The last field: the store closes after everything that writes it.
-    _store: Store,
+    store: Store,
 }
 
 impl Host {
@@ -142,7 +142,7 @@ impl Host {
         let folders = Folders { store: store.handle(), data: data.clone() };
         let desk = Arc::new(HostDesk { folders, ways, services });
         let room = Room::new(Arc::clone(&engine), Arc::<HostDesk>::clone(&desk));
-        Ok(Self { room, desk, engine, door: Mutex::default(), data, _store: store })
+        Ok(Self { room, desk, engine, door: Mutex::default(), data, store })
     }
 
     /// The room every client is in.
@@ -193,6 +193,12 @@ impl Host {
     #[must_use]
     pub fn guests(&self) -> usize {
         self.door.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(0, Door::guests)
+    }
+
+    /// How often the store was made durable since it was opened.
+    #[must_use]
+    pub fn counts(&self) -> store::Counts {
+        self.store.counts()
     }
 
     /// Does any session work right now?

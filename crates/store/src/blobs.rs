@@ -15,6 +15,7 @@ pub use attached::ATTACHED_BYTES;
 pub use collect::Collected;
 pub use gone::Gone;
 
+use crate::count::Counter;
 use crate::staging::Staging;
 use attached::Attached;
 use domain::digest::Digest;
@@ -138,6 +139,7 @@ impl Blobs {
         let temporary = self.new_name();
         let write = || {
             self.write(&temporary, bytes)?.sync_all()?;
+            self.counter().file_syncs(1);
             self.name(&temporary, &shard, &path)
         };
         write().map_err(|source| {
@@ -160,6 +162,11 @@ impl Blobs {
         let most = ATTACHED_BYTES as u64 + 1;
         from.take(most).read_to_end(&mut head).map_err(|source| failed(&self.folder, source))?;
         if head.len() <= ATTACHED_BYTES { self.attach(&head) } else { self.put_stream(&mut head.chain(from)) }
+    }
+
+    /// What this process made durable, commits of the writer included.
+    pub(crate) fn counter(&self) -> &Counter {
+        self.staging.counter()
     }
 
     /// What waits for the next append.

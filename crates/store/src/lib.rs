@@ -3,12 +3,13 @@
 //! An event comes to be through [`StoreHandle::append`] or [`StoreHandle::append_many`] and through nothing else; it is
 //! checked, chained by hash to the one before, listed, committed and then announced. Large content lies beside the log
 //! as blobs named by digest, small content is attached to an append. Invariants: what was acknowledged is there after any crash; one process writes at a time;
-//! damage is found before it is used, and hides nothing but itself. This is the only crate that knows SQLite.
+//! damage is found before it is used, and hides nothing but itself. This is the only crate that keeps anything in SQLite.
 
 mod announce;
 mod append;
 mod blobs;
 mod connection;
+mod count;
 mod damage;
 mod error;
 mod folded;
@@ -34,6 +35,7 @@ pub use announce::{Announcement, Keep, Notice, QUEUE, Subscription};
 pub use append::{Append, Durability, MAX_EVENT_BYTES, MAX_EVENTS};
 pub use blobs::{ATTACHED_BYTES, BlobError, Collected, Gone, Staged};
 pub use connection::WAL_ALARM_BYTES;
+pub use count::Counts;
 pub use damage::{Damage, Salvage};
 pub use error::{AppendError, OpenError, ReadError};
 pub use folder::{RESERVE_BYTES, create_folder};

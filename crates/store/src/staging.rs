@@ -5,6 +5,7 @@
 //! settling returns knows that all it staged before is durable, whichever call did the work; and after a sync that was refused
 //! the bytes are written once more, because a later sync would cover nothing of them.
 
+use crate::count::Counter;
 use crate::folder::sync_folder;
 use domain::digest::Digest;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,8 @@ pub(crate) struct Staging {
     named: Mutex<BTreeMap<PathBuf, u64>>,
     /// Held while settling, so that a second caller can't return before what it staged is durable.
     settling: Mutex<()>,
+    /// How many syncs it took.
+    counter: Counter,
 }
 
 impl Staging {
@@ -67,6 +70,11 @@ impl Staging {
         self.sync_names()
     }
 
+    /// How often it synced, for counting.
+    pub(crate) fn counter(&self) -> &Counter {
+        &self.counter
+    }
+
     /// A name is about to be made in this folder.
     pub(crate) fn owe(&self, folder: &Path) {
         *locked(&self.named).entry(folder.to_owned()).or_default() += 1;
@@ -76,6 +84,7 @@ impl Staging {
     pub(crate) fn pay(&self, folder: &Path) -> io::Result<()> {
         let Some(owed) = locked(&self.named).get(folder).copied() else { return Ok(()) };
         sync_folder(folder)?;
+        self.counter.file_syncs(1);
         // A name that was made meanwhile stays owed.
         locked(&self.named).retain(|other, names| other != folder || *names != owed);
         Ok(())
@@ -93,6 +102,9 @@ impl Staging {
         }
         if batch.len() < MANY || !sync_everything(folder)? {
             batch.values().try_for_each(|file| sync_file(file))?;
+            self.counter.file_syncs(batch.len());
+        } else {
+            self.counter.file_syncs(1);
         }
         locked(&self.doubtful).retain(|digest| !batch.contains_key(digest));
         Ok(())

@@ -7,6 +7,7 @@
 use crate::announce::{Announcement, Announcer, Keep, Subscription};
 use crate::append::{Append, Durability};
 use crate::blobs::{BlobError, Collected, Staged};
+use crate::count::Counts;
 use crate::error::{AppendError, OpenError, ReadError};
 use crate::folded::Kept;
 use crate::folder::DataFolder;
@@ -232,6 +233,12 @@ impl StoreHandle {
             sent?;
             pending.await.unwrap_or(Err(AppendError::Closed))
         }
+    }
+
+    /// How often this process made something durable.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.reader.blobs().counter().counts()
     }
 
     /// Keeps bytes as a blob, once, and gives their name. It is durable before this returns.

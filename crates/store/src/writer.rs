@@ -44,6 +44,8 @@ pub(crate) struct Writer {
     faults: Arc<dyn Faults>,
     /// The bound on the database's pages that this connection has.
     bound: u32,
+    /// How far its commits are carried now.
+    durability: Durability,
     /// Was the write-ahead log too long after the last commit?
     starved: bool,
     /// Pages in the write-ahead log after the last commit.
@@ -81,6 +83,7 @@ impl Writer {
             clock,
             faults,
             bound: NO_BOUND,
+            durability: Durability::Normal,
             starved: false,
             logged,
             lost: Cell::new(false),
@@ -172,10 +175,14 @@ impl Writer {
 
     pub(crate) fn commit(&self) -> Result<(), AppendError> {
         match self.faults.reach(Point::BeforeCommit) {
-            Fate::Go => self.execute("COMMIT", "committing").map_err(|error| match error {
-                AppendError::Sql { why, .. } => AppendError::Unsure { why },
-                error => error,
-            }),
+            Fate::Go => {
+                self.execute("COMMIT", "committing").map_err(|error| match error {
+                    AppendError::Sql { why, .. } => AppendError::Unsure { why },
+                    error => error,
+                })?;
+                self.blobs.counter().commit(self.durability == Durability::Barrier);
+                Ok(())
+            }
             Fate::Die => Err(AppendError::Crashed),
             Fate::FailSync => {
                 Err(AppendError::Unsure { why: "the disk refused to sync (injected)".to_owned() })
@@ -297,6 +304,7 @@ impl Writer {
             Durability::Normal => SYNC_NORMAL,
             Durability::Barrier => SYNC_FULL,
         };
+        self.durability = durability;
         self.set("synchronous", level)
     }
 
