@@ -74,7 +74,9 @@ pub(super) fn prepared(
         drafts.push(of_step(CredentialUsed { provider, source }.into()));
     }
     drafts.push(of_step(start(open, body, Purpose::Answer, env).into()));
-    Decision::barrier(drafts)
+    // A later request tells the model what calls gave back, which stays so whatever happens; a turn's first one follows from
+    // words that are on the disk already, and asking again after a power cut does nothing twice.
+    if open.n > 1 { Decision::barrier(drafts) } else { Decision::plain(drafts) }
 }
 
 /// The request can't be built: step and turn end, and the person's words stay in the history.
