@@ -7,7 +7,7 @@ use toml::Table;
 
 /// Libraries that only the named crates may depend on directly.
 const LIBRARIES: [(&str, &[&str]); 8] = [
-    ("rusqlite", &["store"]),
+    ("rusqlite", &["store", "bench"]),
     ("landlock", &["sandbox"]),
     ("seccompiler", &["sandbox"]),
     ("libc", &["sandbox"]),

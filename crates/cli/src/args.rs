@@ -157,12 +157,38 @@ pub(crate) enum Task {
         /// Only this session.
         session: Option<String>,
     },
+    /// Say of every request how much of it the one before already held, and what became of the provider's cache.
+    CacheAudit {
+        /// Only this session.
+        session: Option<String>,
+        /// One line of JSON each, and the goals as the last.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Measure what Daybook costs, in temporary folders; a gate that doesn't hold is exit code 4.
+    Bench(Bench),
     /// Say what this machine can do: data folder, cage, keychain, providers.
     Doctor {
         /// As one JSON object.
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Arguments)]
+pub(crate) struct Bench {
+    /// One line of JSON for each row.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Only these goals, such as P1,P5.
+    #[arg(long, value_delimiter = ',', value_name = "GOALS")]
+    pub(crate) only: Vec<String>,
+    /// Less of everything: to see that it works, not for its numbers.
+    #[arg(long, conflicts_with = "long")]
+    pub(crate) quick: bool,
+    /// What takes minutes, too.
+    #[arg(long)]
+    pub(crate) long: bool,
 }
 
 #[derive(Debug, Arguments)]

@@ -5,6 +5,7 @@
 
 mod archive;
 mod args;
+mod bench;
 mod cut_off;
 mod erase;
 mod exec;
@@ -72,6 +73,8 @@ async fn run(args: Args) -> Result<Exit, exit::Failure> {
         Task::Export { session, folder } => archive::export(&data, &session, &folder),
         Task::Import { folder } => archive::import(&data, &folder),
         Task::Verify { session } => health::verify(&data, session.as_deref()),
+        Task::CacheAudit { session, json } => bench::cache_audit(&data, session.as_deref(), json),
+        Task::Bench(task) => bench::bench(task).await,
         Task::Doctor { json } => health::doctor(&data, json),
     }
 }

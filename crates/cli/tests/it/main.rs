@@ -4,6 +4,7 @@
 
 mod added;
 mod attack;
+mod audit;
 mod codes;
 mod erase;
 mod keys;
