@@ -29,6 +29,9 @@ use std::sync::Arc;
 /// The highest page number SQLite allows: no bound.
 const NO_BOUND: u32 = u32::MAX - 1;
 
+/// Requests without a full disk before its reserve is put back.
+const RESERVE_AFTER: u32 = 8;
+
 /// What is being done before anything is written.
 pub(crate) const BEGINNING: &str = "beginning to save";
 
@@ -53,6 +56,8 @@ pub(crate) struct Writer {
     /// Did a write fail, so that the handle may not be used again?
     lost: Cell<bool>,
     why_lost: String,
+    /// Was the reserve given up, and after how many requests it is put back, if there is room.
+    reserve_due: Option<u32>,
     /// Why nothing more is written from here, once that is so.
     over: Option<AppendError>,
     _lock: Lock,
@@ -88,6 +93,7 @@ impl Writer {
             logged,
             lost: Cell::new(false),
             why_lost: String::new(),
+            reserve_due: None,
             over: None,
             _lock: lock,
         };
@@ -207,6 +213,7 @@ impl Writer {
             AppendError::Full => {
                 self.roll_back();
                 self.folder.give_up_reserve();
+                self.reserve_due = Some(RESERVE_AFTER);
             }
             AppendError::Fenced { .. } => {
                 self.roll_back();
@@ -271,6 +278,12 @@ impl Writer {
             tracing::warn!("the write-ahead log grows because something reads the store without end");
         }
         self.starved = starved;
+        // While the disk is full every request sets it anew.
+        self.reserve_due = match self.reserve_due {
+            Some(0) if self.folder.keep_reserve() => None,
+            Some(0) => Some(RESERVE_AFTER),
+            due => due.map(|left| left - 1),
+        };
     }
 
     /// The handle isn't used again.

@@ -226,6 +226,21 @@ fn x03_a_store_that_somebody_holds_is_given_up_after_a_while_and_works_again() {
     store.append(&session(1), 1, vec![renamed("x")], Durability::Normal).expect("appends");
 }
 
+/// Something else stands where the memory that connections share should be.
+#[test]
+fn x03_shared_memory_that_can_not_be_made_is_said_at_once() {
+    let dir = tempfile::tempdir().expect("a folder");
+    drop(open(dir.path()));
+    let in_the_way = dir.path().join("store.db-shm");
+    std::fs::create_dir(&in_the_way).expect("makes");
+    let began = std::time::Instant::now();
+    let refused = Store::open(dir.path(), inline()).err().expect("it can't be opened").to_string();
+    assert!(refused.contains(dir.path().to_str().expect("text")), "{refused}");
+    assert!(began.elapsed() < std::time::Duration::from_secs(30), "no waiting without an end");
+    std::fs::remove_dir(&in_the_way).expect("removes");
+    open(dir.path());
+}
+
 #[test]
 fn x22_a_reader_that_never_ends_is_noticed() {
     let dir = quick_folder();

@@ -163,3 +163,26 @@ fn x04_a_process_that_was_overtaken_stops_writing() {
     let taken_over = events.partition_point(|event| event.epoch == 1);
     assert!(taken_over >= 200 && events[taken_over..].iter().all(|event| event.epoch == 2));
 }
+
+/// A process that is stopped lets go of nothing: whoever comes second is told its number and doesn't wait.
+#[cfg(unix)]
+#[test]
+fn x03_a_stopped_process_that_holds_the_store_is_named() {
+    let dir = quick_folder();
+    let mut child = child(dir.path());
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map_while(Result::ok);
+    assert!(lines.by_ref().filter_map(|line| place(&line)).any(|seq| seq >= 20), "it is at work");
+    let number = child.id().to_string();
+    let signal =
+        |name: &str| assert!(Command::new("kill").args([name, &number]).status().expect("kill").success());
+    signal("-STOP");
+    let refused = Store::open(dir.path(), inline()).err().expect("the child holds the lock").to_string();
+    assert!(refused.contains(&format!("(process {number})")), "{refused}");
+    // Looking goes on meanwhile.
+    let reader = store::Reader::open(dir.path()).expect("opens");
+    assert!(reader.next_seq(&session(1)).expect("reads") >= 20);
+    drop(reader);
+    signal("-KILL");
+    child.wait().expect("is gone");
+    whole(&open(dir.path()));
+}
