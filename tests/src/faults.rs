@@ -1,6 +1,6 @@
-//! Dying at a chosen append.
+//! Dying at a chosen append, and a disk that is full.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use store::{Fate, Faults, Point};
 
@@ -10,19 +10,30 @@ pub struct DieAt {
     at: Mutex<Option<(u64, Point)>>,
     appends: AtomicU64,
     dead: AtomicBool,
+    pages: AtomicU32,
 }
 
 impl DieAt {
     /// Never dies.
     #[must_use]
     pub fn never() -> Self {
-        Self { at: Mutex::new(None), appends: AtomicU64::new(0), dead: AtomicBool::new(false) }
+        Self {
+            at: Mutex::new(None),
+            appends: AtomicU64::new(0),
+            dead: AtomicBool::new(false),
+            pages: AtomicU32::new(0),
+        }
     }
 
     /// Dies at this append.
     #[must_use]
     pub fn append(n: u64, point: Point) -> Self {
         Self { at: Mutex::new(Some((n, point))), ..Self::never() }
+    }
+
+    /// No page more than the database has fits on the disk, or as many as anybody likes.
+    pub fn fill_disk(&self, full: bool) {
+        self.pages.store(u32::from(full), Ordering::Relaxed);
     }
 
     /// Dies at the append after that many more.
@@ -55,5 +66,8 @@ impl Faults for DieAt {
             return Fate::Die;
         }
         Fate::Go
+    }
+    fn max_pages(&self) -> Option<u32> {
+        Some(self.pages.load(Ordering::Relaxed)).filter(|pages| *pages > 0)
     }
 }

@@ -4,12 +4,15 @@ use domain::ids::Ids;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 use tools::Cage;
 use tools::launch::{Ended, Exit, Hold, LaunchError, Launcher, Order, Running};
+
+/// What the clock shows before anything happens.
+const BEGINNING: u64 = 1_900_000_000_000;
 
 /// What happened outside, over all processes.
 #[derive(Debug, Default)]
@@ -17,6 +20,7 @@ pub struct World {
     commands: Mutex<Vec<String>>,
     ids: AtomicU64,
     now: AtomicU64,
+    frozen: AtomicBool,
     /// Where judging stops while it is shut: after the folder was looked at, before the engine hears of it.
     pub judging: Gate,
 }
@@ -81,6 +85,22 @@ impl World {
         self.now.fetch_add(ms, Ordering::Relaxed);
     }
 
+    /// Somebody sets the clock of the machine.
+    pub fn set_clock(&self, ms: u64) {
+        self.now.store(ms.wrapping_sub(BEGINNING), Ordering::Relaxed);
+    }
+
+    /// What the clock shows, without moving it.
+    #[must_use]
+    pub fn clock(&self) -> u64 {
+        BEGINNING.wrapping_add(self.now.load(Ordering::Relaxed))
+    }
+
+    /// The clock of the machine stands still.
+    pub fn freeze_clock(&self) {
+        self.frozen.store(true, Ordering::Relaxed);
+    }
+
     /// The commands that ran, in order.
     #[must_use]
     pub fn commands(&self) -> Vec<String> {
@@ -117,7 +137,10 @@ impl store::Clock for CountedClock {
         if thread::current().id() != self.runtime {
             self.world.judging.pass();
         }
-        1_900_000_000_000 + self.world.now.fetch_add(1, Ordering::Relaxed)
+        if !self.world.frozen.load(Ordering::Relaxed) {
+            self.world.now.fetch_add(1, Ordering::Relaxed);
+        }
+        self.world.clock()
     }
 }
 

@@ -10,13 +10,16 @@ mod attacks_injection;
 mod checkpoint;
 mod closing;
 mod crash;
+mod effects;
 mod erase;
 mod erase_everywhere;
 mod facts;
 #[cfg(target_os = "linux")]
 mod failing_disk;
 mod folders;
+mod golden;
 mod grants;
+mod hostile;
 mod jobs;
 mod models;
 mod parts;
