@@ -541,3 +541,31 @@ async fn rel_x17_what_another_try_cannot_help_is_tried_once() {
         assert!(["Begin.", "Again."].iter().all(|words| said.iter().any(|text| text == words)), "{said:?}");
     }
 }
+
+/// Whatever stands for earlier work says which events it was made of, and the chain holds it to that.
+#[tokio::test(start_paused = true)]
+async fn r_log_19_a_checkpoint_names_the_events_it_was_made_of() {
+    let answers = reads(6).into_iter().chain([say(&text("Done."))]);
+    let play = Play::on(rig(&played(summary(WORDS), answers), Some(12_000), 6, 2_500)).await;
+    play.through("Read them all.").await;
+    let log = play.rig.log(&play.session);
+    let mut seen = 0;
+    for event in play.rig.events(&play.session) {
+        match event.fact {
+            Some(Fact::CheckpointCommitted(made)) => {
+                let last = &log[usize::try_from(made.upto).expect("small") - 1];
+                assert_eq!((last.seq + 1, last.hash), (made.upto, made.chain));
+                assert!(made.upto < event.envelope.seq && made.steps > 0);
+                seen += 1;
+            }
+            Some(Fact::HistoryShortened(made)) => {
+                let before = log[..usize::try_from(made.upto).expect("small")].iter();
+                let results = before.filter(|event| event.kind == "tool/result").count() as u64;
+                assert!(made.upto <= event.envelope.seq && (1..=results).contains(&made.results));
+                seen += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(seen > 0, "nothing was shortened");
+}

@@ -428,3 +428,37 @@ fn e13_a_write_that_a_kill_cut_off_is_known_by_all_names_of_its_file() {
     written_and_cut_off("notes.txt", Some("twin.txt"), &["notes.txt", "twin.txt"]);
     written_and_cut_off("new/er/made.txt", None, &["new", "new/er", "new/er/made.txt"]);
 }
+
+/// Nothing that counts lives in a process: whether it is started again between turns or not, the model is sent the same.
+#[test]
+fn r_inv_07_a_restart_between_turns_changes_no_request() {
+    let when = |contains: &str, piece: &str| {
+        format!(r#"{{"when":{{"contains":"{contains}"}},"repeat":true,"say":[{piece}]}}"#)
+    };
+    let answers = [
+        when("Third.", &text("Three.")),
+        when("of the second", &text("Two.")),
+        when("Second.", &run("note of the second")),
+        when("First.", &text("One.")),
+    ];
+    let last = |restarting: bool| {
+        let rig = Rig::new(&format!(r#"{{"answers":[{}]}}"#, answers.join(",")));
+        alone(async {
+            let mut play = Play::on(rig).await;
+            for (words, mode) in [("First.", Mode::Auto), ("Second.", Mode::Edit), ("Third.", Mode::Ask)] {
+                play.through(words).await;
+                play.tell(Command::SetMode(mode)).await;
+                if restarting && words != "Third." {
+                    play = play.restart().await;
+                }
+            }
+            assert_eq!(play.rig.world.commands(), ["note of the second"]);
+            let mut request = play.requests().pop().expect("one was sent");
+            // Each rig has a folder of its own.
+            let root = play.rig.folder().to_string_lossy().into_owned();
+            request = serde_json::from_str(&request.to_string().replace(&root, "ROOT")).expect("JSON");
+            request
+        })
+    };
+    assert_eq!(last(true), last(false));
+}

@@ -1,7 +1,7 @@
 //! Streams as vendors send them, through the real readers and the whole engine: each ends as specified, no text stands
 //! twice, and the session stays usable.
 
-use crate::play::Play;
+use crate::play::{Play, read, script, text};
 use domain::event::{AttemptEndKind, End, Fact};
 use domain::model::{Block, ErrorClass, StopReason};
 use serde_json::{Value, json};
@@ -341,4 +341,35 @@ async fn rel_x11_the_record_does_not_depend_on_the_chunks() {
         records.push(facts);
     }
     assert!(records.windows(2).all(|pair| pair[0] == pair[1]), "{records:#?}");
+}
+
+/// The loop knows no provider: the same conversation leaves the same record, whoever answers.
+#[tokio::test(start_paused = true)]
+async fn r_loop_27_a_script_and_real_adapters_run_through_the_same_loop() {
+    let path = r#"{"path":"notes.txt"}"#;
+    let scripted = Play::of(&script(&[&read("notes.txt"), &text("Done.")])).await;
+    scripted.say("Begin.").await;
+    scripted.idle().await;
+    let expect: Vec<String> = scripted.kinds();
+    assert_eq!(scripted.count("tool/result"), 1);
+    let use_tool = [
+        claude_start(),
+        json!({"type": "content_block_start", "index": 0,
+            "content_block": {"type": "tool_use", "id": "c1", "name": "read_file", "input": {}}}),
+        json!({"type": "content_block_delta", "index": 0,
+            "delta": {"type": "input_json_delta", "partial_json": path}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 5}}),
+        json!({"type": "message_stop"}),
+    ];
+    let called = chat(&[call(0, "c1", "read_file", path), chunk(json!({}), Some("tool_calls"))]);
+    for (dialect, bodies) in [
+        ("openai-chat", [called, chat(&[words("Done."), stop()])]),
+        ("anthropic-messages", [claude(&use_tool), claude(&claude_text("Done.", "end_turn"))]),
+    ] {
+        let real = play(dialect, &bodies, 7).await;
+        assert_eq!(real.kinds(), expect, "{dialect}");
+        assert_eq!(accepted(&real), accepted(&scripted), "{dialect}");
+        real.clean();
+    }
 }
