@@ -24,7 +24,8 @@ pub(crate) async fn close(way: &Way, session: &str, from: u64) {
 }
 
 async fn tell(way: &Way, session: &str, from: u64) -> Result<(), Failure> {
-    let Way::Host(host) = way else { return Ok(()) };
+    let Way::Seat(seat) = way else { return Ok(()) };
+    let Some(host) = seat.host() else { return Ok(()) };
     let stopped = stopped(host.room(), session, from)?;
     for job in view(way, session).await?.jobs {
         let command = job.command.escape_debug();

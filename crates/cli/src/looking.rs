@@ -67,7 +67,7 @@ pub(crate) async fn log(data: &Path, session: &str, json: bool, from: u64) -> Re
                 }
             }
         }
-        Way::Guest(_) | Way::Host(_) => {
+        Way::Guest(_) | Way::Seat(_) => {
             let mut events = way.events(session, from).await?;
             for _ in from..=last {
                 let Some(line) = events.recv().await else { break };

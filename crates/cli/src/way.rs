@@ -1,7 +1,7 @@
-//! The way to a room: as a guest of the Daybook that runs, as the host, or only looking.
+//! The way to a room: a seat to work from, or only looking.
 //!
-//! Invariant: keys of the environment and scripts work only where this process hosts; a guest that has them is told so and
-//! nothing is done.
+//! Invariant: keys of the environment and scripts work only where this process hosts; a guest that has them for its own work
+//! is told so and nothing is done.
 
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -10,7 +10,7 @@ use api::wire::ApiError;
 use api::wire::command::{Command, Reply};
 use api::wire::store::Folder;
 use host::door::Client;
-use host::{Host, Options};
+use host::{Options, Seat};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,8 +27,11 @@ const FAREWELL_PAUSES: u32 = 10;
 
 /// A way.
 pub(crate) enum Way {
+    /// To work: as a guest of the Daybook that runs, or as the host; when that one goes, as the host after it.
+    Seat(Arc<Seat>),
+    /// To look, through an open door.
     Guest(Client),
-    Host(Arc<Host>),
+    /// To look at the store as it is.
     Looking(Room),
 }
 
@@ -43,42 +46,25 @@ pub(crate) struct Own {
 }
 
 impl Way {
-    /// A way to work: through an open door, else by hosting.
+    /// A way to work.
     pub(crate) async fn to_work(data: &Path, own: Own) -> Result<Self, Failure> {
-        if let Some(client) = guest(data).await? {
-            return match own_things(&own) {
-                Some(what) => Err(Failure {
-                    exit: Exit::Usage,
-                    message: format!(
-                        "{what} works only where this command hosts the work, and another Daybook has this data folder open"
-                    ),
-                    hint: Some("Close it, name another --data-dir, or leave that out.".to_owned()),
-                }),
-                None => Ok(Self::Guest(client)),
-            };
+        let things = own_things(&own);
+        let seat = take(data, own).await?;
+        if let (None, Some(what)) = (seat.host(), things) {
+            return Err(Failure {
+                exit: Exit::Usage,
+                message: format!(
+                    "{what} works only where this command hosts the work, and another Daybook has this data folder open"
+                ),
+                hint: Some("Close it, name another --data-dir, or leave that out.".to_owned()),
+            });
         }
-        let options = Options {
-            keys: host::environment(),
-            script: own.script,
-            addresses: own.addresses,
-            attended: own.attended,
-            ..Options::new(Some(data.to_owned()))
-        };
-        let host = match Host::open(options).await {
-            Ok(host) => Arc::new(host),
-            // It may have opened its door since.
-            Err(failure) if failure.in_use() => {
-                return match guest(data).await? {
-                    Some(client) => Ok(Self::Guest(client)),
-                    None => Err(failure.to_api().into()),
-                };
-            }
-            Err(failure) => return Err(failure.to_api().into()),
-        };
-        if let Err(closed) = host.open_door() {
-            output::diagnose(&format!("no other command can come in while this one works: {closed}"));
-        }
-        Ok(Self::Host(host))
+        Ok(Self::Seat(seat))
+    }
+
+    /// A way to be there for others' work; what only a host can give is kept for when this process hosts.
+    pub(crate) async fn to_serve(data: &Path, own: Own) -> Result<Self, Failure> {
+        take(data, own).await.map(Self::Seat)
     }
 
     /// A way to look: through an open door, else at the store as it is. `None` when nothing was ever recorded.
@@ -96,28 +82,30 @@ impl Way {
 
     pub(crate) async fn call(&self, command: Command) -> Result<Reply, Failure> {
         Ok(match self {
+            Self::Seat(seat) => seat.call(command).await?,
             Self::Guest(client) => client.call(command).await?,
-            Self::Host(host) => host.room().call(command).await?,
             Self::Looking(room) => room.call(command).await?,
         })
     }
 
     pub(crate) async fn open_folder(&self, path: &Path) -> Result<Folder, Failure> {
         let path = std::path::absolute(path).map_err(Failure::usage)?;
-        Ok(match self {
-            Self::Guest(client) => client.open_folder(&path).await?,
-            Self::Host(host) => host.open_folder(&path)?,
-            Self::Looking(_) => return Err(Failure::internal("a folder can't be opened by looking")),
-        })
+        match self {
+            Self::Seat(seat) => Ok(seat.open_folder(&path).await?),
+            Self::Guest(_) | Self::Looking(_) => {
+                Err(Failure::internal("a folder can't be opened by looking"))
+            }
+        }
     }
 
     /// Lets a session look at another folder.
     pub(crate) async fn add_folder(&self, session: &str, path: &Path) -> Result<(), Failure> {
         let path = std::path::absolute(path).map_err(Failure::usage)?;
         let added = match self {
-            Self::Guest(client) => client.add_folder(session, &path).await,
-            Self::Host(host) => host.add_folder(session, &path).await,
-            Self::Looking(_) => return Err(Failure::internal("a folder can't be added by looking")),
+            Self::Seat(seat) => seat.add_folder(session, &path).await,
+            Self::Guest(_) | Self::Looking(_) => {
+                return Err(Failure::internal("a folder can't be added by looking"));
+            }
         };
         match added {
             // Asked for again, and so already.
@@ -128,19 +116,20 @@ impl Way {
 
     pub(crate) async fn events(&self, session: &str, from: u64) -> Result<Events, Failure> {
         Ok(match self {
+            Self::Seat(seat) => seat.events(session, from).await?,
             Self::Guest(client) => client.events(session, from).await?,
-            Self::Host(host) => host.room().events(session, from)?,
             Self::Looking(_) => return Err(Failure::internal("events can't be followed by looking")),
         })
     }
 
     pub(crate) fn is_host(&self) -> bool {
-        matches!(self, Self::Host(_))
+        matches!(self, Self::Seat(seat) if seat.host().is_some())
     }
 
     /// Comes to rest where this process hosts; work of guests that are still here is waited for.
     pub(crate) async fn close(&self) {
-        if let Self::Host(host) = self {
+        let Self::Seat(seat) = self else { return };
+        if let Some(host) = seat.host() {
             while host.guests() > 0 && host.is_busy() {
                 tokio::time::sleep(PAUSE).await;
             }
@@ -150,26 +139,46 @@ impl Way {
                 tokio::time::sleep(PAUSE).await;
                 pauses += 1;
             }
-            host.close().await;
         }
+        seat.close().await;
     }
 
-    /// Comes to rest now.
-    #[cfg(unix)]
+    /// Comes to rest now, and hosts no more.
     pub(crate) async fn shut(&self) {
-        if let Self::Host(host) = self {
-            host.close().await;
+        if let Self::Seat(seat) = self {
+            seat.close().await;
         }
     }
 }
 
+async fn take(data: &Path, own: Own) -> Result<Arc<Seat>, Failure> {
+    is_folder(data)?;
+    let options = Options {
+        keys: host::environment(),
+        script: own.script,
+        addresses: own.addresses,
+        attended: own.attended,
+        ..Options::new(Some(data.to_owned()))
+    };
+    let seat = Seat::take(options).await?;
+    if let Some(closed) = seat.alone() {
+        output::diagnose(&format!("no other command can come in while this one works: {closed}"));
+    }
+    Ok(seat)
+}
+
 async fn guest(data: &Path) -> Result<Option<Client>, Failure> {
+    is_folder(data)?;
+    Client::connect(data).await.map_err(|closed| Failure::from(closed.to_api()))
+}
+
+fn is_folder(data: &Path) -> Result<(), Failure> {
     if data.exists() && !data.is_dir() {
         let message = format!("the data folder {} is a file, not a folder", data.display());
         let hint = Some("Name a folder with --data-dir.".to_owned());
         return Err(Failure { exit: Exit::Store, message, hint });
     }
-    Client::connect(data).await.map_err(|closed| Failure::from(closed.to_api()))
+    Ok(())
 }
 
 /// What this command has that a guest can't bring.

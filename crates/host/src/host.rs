@@ -189,7 +189,7 @@ impl Host {
         Arc::clone(&self.desk)
     }
 
-    /// Clients that are inside through the local door now.
+    /// Connections through the local door now: one for what a client asks, and one for each thing it listens to.
     #[must_use]
     pub fn guests(&self) -> usize {
         self.door.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(0, Door::guests)

@@ -1,7 +1,8 @@
 //! Putting it together on one machine: data folder, store, keychain, settings, engine, room, the local door, archives.
 //!
-//! A **host** is the one process that has a store open for writing; everybody else comes through its door. Invariants: one
-//! host a store; a key is in memory and in the keychain and nowhere else; what a host closes has come to rest.
+//! A **host** is the one process that has a store open for writing; everybody else comes through its door; a
+//! **seat** is a client's place, whoever hosts. Invariants: one host a store; a key is in memory and in the keychain and
+//! nowhere else; what a host closes has come to rest.
 
 mod archive;
 pub mod data;
@@ -16,6 +17,7 @@ mod permissions;
 mod ports;
 mod reading;
 mod rules;
+mod seat;
 mod services;
 pub mod settings;
 mod show;
@@ -33,5 +35,6 @@ pub use models::SCRIPTED;
 pub use ports::{SystemClock, SystemIds};
 pub use providers::dialect::WIRES as DIALECTS;
 pub use reading::read;
+pub use seat::Seat;
 pub use vault::{KeyError, KeyState, Source, Vault, environment};
 pub use verify::{Checked, VerifyError, verify};

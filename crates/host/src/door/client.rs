@@ -1,46 +1,44 @@
 //! A guest's side of the door.
 //!
-//! One task reads what the host says and gives each answer and each delivery to whoever waits for it. Invariant: when the
-//! host goes, everybody who waits is told.
+//! What is asked and what is listened to go through connections of their own, so a listener that is slow holds up no answer.
+//! Invariants: when the host goes, everybody who waits is told; what was listened to ends then, and never before in silence.
 
 use super::DoorError;
-use super::words::{Numbered, Request, Said, VERSION};
+use super::words::{Delivered, Numbered, Request, Said, VERSION};
 use crate::data;
 use api::wire::ApiError;
 use api::wire::command::{Command, Notification, Reply, Topic};
 use api::wire::store::Folder;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 /// Deliveries that may wait for whoever listens.
 const QUEUE: usize = 256;
 
-type Item = Result<Box<RawValue>, ApiError>;
+type Answer = Result<Value, ApiError>;
 
 #[derive(Default)]
 struct Waiting {
-    answers: HashMap<u64, oneshot::Sender<Result<Value, ApiError>>>,
-    /// Requests whose answer begins a subscription; the subscription's queue stands ready before it begins.
-    beginning: HashMap<u64, mpsc::Sender<Item>>,
-    listening: HashMap<u64, mpsc::Sender<Item>>,
+    answers: HashMap<u64, oneshot::Sender<Answer>>,
     closed: bool,
 }
 
 /// A guest of the Daybook that runs.
 pub struct Client {
+    path: PathBuf,
     write: tokio::sync::Mutex<OwnedWriteHalf>,
     waiting: Arc<Mutex<Waiting>>,
     next: AtomicU64,
+    gone: watch::Receiver<bool>,
 }
 
 impl Client {
@@ -50,29 +48,23 @@ impl Client {
     /// When there is a door and no way through it.
     pub async fn connect(data: &Path) -> Result<Option<Self>, DoorError> {
         let path = data::door_path(data);
-        let stream = match UnixStream::connect(&path).await {
-            Ok(stream) => stream,
-            Err(io)
-                if matches!(
-                    io.kind(),
-                    ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::ConnectionRefused
-                ) =>
-            {
-                return Ok(None);
-            }
-            Err(source) => return Err(DoorError::Io { path, source }),
-        };
-        let (read, write) = stream.into_split();
+        let Some(Line { read, write }) = Line::open(&path).await? else { return Ok(None) };
         let waiting = Arc::new(Mutex::new(Waiting::default()));
-        tokio::spawn(hear(read, Arc::clone(&waiting)));
-        let client = Self { write: tokio::sync::Mutex::new(write), waiting, next: AtomicU64::new(1) };
-        client.ask(Request::Hello { version: VERSION }).await.map_err(|refused| {
-            match refused.code.as_str() {
-                "app/closing" => DoorError::Closed,
-                _ => DoorError::Refused(refused),
-            }
-        })?;
-        Ok(Some(client))
+        let (over, gone) = watch::channel(false);
+        tokio::spawn(hear(read, Arc::clone(&waiting), over));
+        Ok(Some(Self { path, write: tokio::sync::Mutex::new(write), waiting, next: AtomicU64::new(2), gone }))
+    }
+
+    /// Has the host gone?
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        *self.gone.borrow() || self.gone.has_changed().is_err()
+    }
+
+    /// Waits until the host has gone.
+    pub async fn gone(&self) {
+        // Whoever would say so is gone as well where this is an error.
+        drop(self.gone.clone().wait_for(|gone| *gone).await);
     }
 
     /// Does one command.
@@ -106,17 +98,9 @@ impl Client {
     /// # Errors
     /// The room's.
     pub async fn subscribe(&self, topic: Topic) -> Result<mpsc::Receiver<Notification>, ApiError> {
-        let mut raw = self.listen(Request::Subscribe { topic }).await?;
-        let (to, receiver) = mpsc::channel(QUEUE);
-        tokio::spawn(async move {
-            while let Some(Ok(item)) = raw.recv().await {
-                let Ok(notification) = serde_json::from_str(item.get()) else { break };
-                if to.send(notification).await.is_err() {
-                    break;
-                }
-            }
-        });
-        Ok(receiver)
+        let read =
+            |delivered: Delivered| delivered.item.and_then(|item| serde_json::from_str(item.get()).ok());
+        self.listen(Request::Subscribe { topic }, read).await
     }
 
     /// Listens to the events of a session, as lines.
@@ -128,30 +112,41 @@ impl Client {
         session: &str,
         from: u64,
     ) -> Result<mpsc::Receiver<Result<String, ApiError>>, ApiError> {
-        let mut raw = self.listen(Request::Events { session: session.to_owned(), from }).await?;
+        let read = |delivered: Delivered| match (delivered.item, delivered.error) {
+            (Some(item), _) => Some(Ok(item.get().to_owned())),
+            (None, error) => error.map(Err),
+        };
+        self.listen(Request::Events { session: session.to_owned(), from }, read).await
+    }
+
+    /// A connection of its own, and what comes through it.
+    async fn listen<T: Send + 'static>(
+        &self,
+        request: Request,
+        read: impl Fn(Delivered) -> Option<T> + Send + 'static,
+    ) -> Result<mpsc::Receiver<T>, ApiError> {
+        let line = Line::open(&self.path).await.map_err(|closed| closed.to_api())?;
+        let mut line = line.ok_or_else(|| DoorError::Closed.to_api())?;
+        line.ask(2, request).await?;
         let (to, receiver) = mpsc::channel(QUEUE);
         tokio::spawn(async move {
-            while let Some(item) = raw.recv().await {
-                if to.send(item.map(|item| item.get().to_owned())).await.is_err() {
-                    break;
+            loop {
+                // Whoever stops listening closes the connection with it.
+                let said = tokio::select! {
+                    () = to.closed() => return,
+                    said = line.hear() => said,
+                };
+                let Some(item) = said.and_then(|said| said.params).and_then(&read) else { return };
+                if to.send(item).await.is_err() {
+                    return;
                 }
             }
         });
         Ok(receiver)
     }
 
-    async fn listen(&self, request: Request) -> Result<mpsc::Receiver<Item>, ApiError> {
-        let (to, receiver) = mpsc::channel(QUEUE);
-        let id = self.number();
-        lock(&self.waiting).beginning.insert(id, to);
-        self.exchange(id, request).await.map(|_| receiver)
-    }
-
-    async fn ask(&self, request: Request) -> Result<Value, ApiError> {
-        self.exchange(self.number(), request).await
-    }
-
-    async fn exchange(&self, id: u64, request: Request) -> Result<Value, ApiError> {
+    async fn ask(&self, request: Request) -> Answer {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
         {
             let mut waiting = lock(&self.waiting);
@@ -160,68 +155,94 @@ impl Client {
             }
             waiting.answers.insert(id, answer);
         }
-        let numbered = Numbered { jsonrpc: "2.0".to_owned(), id, request };
-        let mut line =
-            serde_json::to_vec(&numbered).map_err(|bad| api::error("internal", bad.to_string(), ""))?;
-        line.push(b'\n');
-        let written = self.write.lock().await.write_all(&line).await;
-        written.map_err(|_| DoorError::Closed.to_api())?;
+        say(&mut *self.write.lock().await, id, request).await?;
         answered.await.unwrap_or_else(|_| Err(DoorError::Closed.to_api()))
     }
-
-    fn number(&self) -> u64 {
-        self.next.fetch_add(1, Ordering::Relaxed)
-    }
 }
 
-/// Hears the host to the end.
-async fn hear(read: OwnedReadHalf, waiting: Arc<Mutex<Waiting>>) {
-    let mut lines = BufReader::new(read).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        let Ok(said) = serde_json::from_str::<Said>(&line) else { break };
-        match (said.id, said.params) {
-            (Some(id), _) => answer(&waiting, id, said.result, said.error.map(|refusal| refusal.data)),
-            (None, Some(delivered)) => {
-                let to = lock(&waiting).listening.get(&delivered.subscription).cloned();
-                let over = said.method.as_deref() == Some("over");
-                let item = match (delivered.item, delivered.error) {
-                    (Some(item), _) => Some(Ok(item)),
-                    (None, error) => error.map(Err),
-                };
-                if let (Some(to), Some(item)) = (to, item)
-                    && to.send(item).await.is_err()
-                {
-                    lock(&waiting).listening.remove(&delivered.subscription);
-                }
-                if over {
-                    lock(&waiting).listening.remove(&delivered.subscription);
-                }
+/// One connection, greeted.
+struct Line {
+    read: tokio::io::Lines<BufReader<OwnedReadHalf>>,
+    write: OwnedWriteHalf,
+}
+
+impl Line {
+    async fn open(path: &Path) -> Result<Option<Self>, DoorError> {
+        let Some(stream) = reach(path).await? else { return Ok(None) };
+        let (read, write) = stream.into_split();
+        let mut line = Self { read: BufReader::new(read).lines(), write };
+        line.ask(1, Request::Hello { version: VERSION }).await.map_err(|refused| {
+            match refused.code.as_str() {
+                "app/closing" => DoorError::Closed,
+                _ => DoorError::Refused(refused),
             }
-            (None, None) => break,
+        })?;
+        Ok(Some(line))
+    }
+
+    /// Asks while nothing else is under way.
+    async fn ask(&mut self, id: u64, request: Request) -> Answer {
+        say(&mut self.write, id, request).await?;
+        match self.hear().await {
+            Some(Said { error: Some(refusal), .. }) => Err(refusal.data),
+            Some(Said { id: Some(answered), result, .. }) if answered == id => {
+                Ok(result.unwrap_or(Value::Null))
+            }
+            Some(_) | None => Err(DoorError::Closed.to_api()),
         }
     }
-    let mut waiting = lock(&waiting);
-    waiting.closed = true;
-    // Dropping the senders tells those who wait.
-    waiting.answers.clear();
-    waiting.beginning.clear();
-    waiting.listening.clear();
+
+    async fn hear(&mut self) -> Option<Said> {
+        serde_json::from_str(&self.read.next_line().await.ok()??).ok()
+    }
 }
 
-fn answer(waiting: &Mutex<Waiting>, id: u64, result: Option<Value>, error: Option<ApiError>) {
-    let mut waiting = lock(waiting);
-    let beginning = waiting.beginning.remove(&id);
-    let subscription = result.as_ref().and_then(|result| result["subscription"].as_u64());
-    if let (Some(to), Some(subscription)) = (beginning, subscription) {
-        waiting.listening.insert(subscription, to);
+pub(super) async fn reach(path: &Path) -> Result<Option<UnixStream>, DoorError> {
+    match UnixStream::connect(path).await {
+        Ok(stream) => Ok(Some(stream)),
+        Err(io)
+            if matches!(
+                io.kind(),
+                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::ConnectionRefused
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(source) => Err(DoorError::Io { path: path.to_owned(), source }),
     }
-    if let Some(to) = waiting.answers.remove(&id) {
-        // Whoever asked may have stopped waiting.
-        drop(to.send(match error {
-            Some(error) => Err(error),
-            None => Ok(result.unwrap_or(Value::Null)),
-        }));
+}
+
+async fn say(write: &mut OwnedWriteHalf, id: u64, request: Request) -> Result<(), ApiError> {
+    let numbered = Numbered { jsonrpc: "2.0".to_owned(), id, request };
+    let mut line =
+        serde_json::to_vec(&numbered).map_err(|bad| api::error("internal", bad.to_string(), ""))?;
+    line.push(b'\n');
+    write.write_all(&line).await.map_err(|_| DoorError::Closed.to_api())
+}
+
+/// Hears answers to the end.
+async fn hear(
+    mut read: tokio::io::Lines<BufReader<OwnedReadHalf>>,
+    waiting: Arc<Mutex<Waiting>>,
+    over: watch::Sender<bool>,
+) {
+    while let Ok(Some(line)) = read.next_line().await {
+        let Ok(Said { id: Some(id), result, error, .. }) = serde_json::from_str::<Said>(&line) else { break };
+        if let Some(to) = lock(&waiting).answers.remove(&id) {
+            // Whoever asked may have stopped waiting.
+            drop(to.send(match error {
+                Some(refusal) => Err(refusal.data),
+                None => Ok(result.unwrap_or(Value::Null)),
+            }));
+        }
     }
+    {
+        let mut waiting = lock(&waiting);
+        waiting.closed = true;
+        // Dropping the senders tells those who wait.
+        waiting.answers.clear();
+    }
+    over.send_replace(true);
 }
 
 fn typed<T: DeserializeOwned>(value: Value) -> Result<T, ApiError> {

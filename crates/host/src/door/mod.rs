@@ -9,6 +9,8 @@ pub mod words;
 #[cfg(unix)]
 mod client;
 #[cfg(unix)]
+mod passage;
+#[cfg(unix)]
 mod peer;
 #[cfg(unix)]
 mod server;
@@ -16,12 +18,14 @@ mod server;
 #[cfg(unix)]
 pub use client::Client;
 #[cfg(unix)]
+pub use passage::{Ear, Mouth, Passage};
+#[cfg(unix)]
 pub use server::Door;
 
 #[cfg(not(unix))]
 mod none;
 #[cfg(not(unix))]
-pub use none::{Client, Door};
+pub use none::{Client, Door, Ear, Mouth, Passage};
 
 use api::wire::ApiError;
 use std::path::PathBuf;

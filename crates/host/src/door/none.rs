@@ -36,6 +36,15 @@ impl Client {
     }
 
     /// Unreachable without a client.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        true
+    }
+
+    /// Unreachable without a client.
+    pub async fn gone(&self) {}
+
+    /// Unreachable without a client.
     ///
     /// # Errors
     /// Always.
@@ -77,5 +86,50 @@ impl Client {
         _: u64,
     ) -> Result<mpsc::Receiver<Result<String, ApiError>>, ApiError> {
         Err(DoorError::NotHere.to_api())
+    }
+}
+
+/// No passage.
+#[derive(Debug)]
+pub struct Passage {}
+
+impl Passage {
+    /// There is no door to go through.
+    ///
+    /// # Errors
+    /// Always.
+    pub async fn open(_: &Path) -> Result<Option<Self>, DoorError> {
+        Err(DoorError::NotHere)
+    }
+
+    /// Unreachable without a passage.
+    #[must_use]
+    pub fn apart(self) -> (Ear, Mouth) {
+        (Ear {}, Mouth {})
+    }
+}
+
+/// Nothing to hear.
+#[derive(Debug)]
+pub struct Ear {}
+
+impl Ear {
+    /// Unreachable without a passage.
+    pub async fn hear(&mut self) -> Option<String> {
+        None
+    }
+}
+
+/// Nobody to say anything to.
+#[derive(Debug)]
+pub struct Mouth {}
+
+impl Mouth {
+    /// Unreachable without a passage.
+    ///
+    /// # Errors
+    /// Always.
+    pub async fn say(&mut self, _: &str) -> Result<(), DoorError> {
+        Err(DoorError::NotHere)
     }
 }

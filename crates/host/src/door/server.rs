@@ -24,8 +24,8 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle};
 
-/// Guests at a time.
-const GUESTS: usize = 64;
+/// Connections at a time; a guest has one for what it asks and one for each thing it listens to.
+const GUESTS: usize = 256;
 /// Things one guest listens to.
 const SUBSCRIPTIONS: usize = 64;
 /// How long a guest that is sent away may take for the last lines.

@@ -27,7 +27,7 @@ async fn a_guest_does_and_sees_what_the_window_does() {
     assert!(matches!(asked, Reply::Session(view) if view.id == session));
     let refused = guest.call(Command::Rename { session, title: " ".to_owned() }).await.expect_err("refused");
     assert_eq!(refused.code, "session/title");
-    assert_eq!(rig.host.guests(), 1);
+    assert_eq!(rig.host.guests(), 3, "what it asks, and each thing it listens to");
     let own = guest.open_folder(rig.host.data()).await.expect_err("our own data is no project");
     assert_eq!(own.code, "folder/own");
     rig.host.close().await;
@@ -58,4 +58,53 @@ async fn r_cli_06_nothing_is_answered_before_a_hello_of_the_same_version() {
     }
     rig.host.close().await;
     assert!(!path.exists());
+}
+
+/// A host of a newer version than this one: what it says is passed on, and nobody tries to host beside it.
+#[tokio::test(flavor = "multi_thread")]
+async fn r_cli_06_a_newer_host_is_met_with_its_own_words() {
+    let root = tempfile::tempdir().expect("a folder");
+    let path = host::data::door_path(root.path());
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+    let newer = tokio::net::UnixListener::bind(&path).expect("a socket");
+    let serving = tokio::spawn(async move {
+        let (stream, _) = newer.accept().await.expect("somebody");
+        let (read, mut write) = stream.into_split();
+        let asked = BufReader::new(read).lines().next_line().await.expect("read").expect("a line");
+        let asked: serde_json::Value = serde_json::from_str(&asked).expect("JSON");
+        let message = "version 1 of the door's protocol isn't spoken here, 7 is";
+        let data = json!({"code": "door/version", "message": message, "hint": "Use the daybook of the same version."});
+        let refusal = json!({"jsonrpc": "2.0", "id": asked["id"],
+            "error": {"code": -32_000, "message": message, "data": data}, "later": {"added": true}});
+        write.write_all(format!("{refusal}\n").as_bytes()).await.expect("written");
+        asked
+    });
+    let refused = host::Seat::take(crate::rig::options(root.path())).await.err().expect("refused");
+    assert_eq!((refused.code.as_str(), refused.hint.is_some()), ("door/version", true));
+    assert!(refused.message.contains("7 is"), "{}", refused.message);
+    let asked = serving.await.expect("served");
+    assert_eq!((&asked["method"], &asked["params"]["version"]), (&json!("hello"), &json!(1)));
+    assert!(!root.path().join("store.db").exists());
+    std::fs::remove_file(path).expect("removed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r_cli_06_words_events_and_programs_have_versions_of_their_own() {
+    let rig = Rig::new(json!([text("x")])).await;
+    rig.host.open_door().expect("a door");
+    let session = rig.session(Mode::Ask).await;
+    let Reply::RecordEvent(event) = rig.call(Command::RecordEvent { session, seq: 0 }).await else {
+        panic!()
+    };
+    let (mut ear, mut mouth) =
+        host::door::Passage::open(rig.host.data()).await.expect("no trouble").expect("a door").apart();
+    mouth.say(r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":1}}"#).await.expect("said");
+    let greeting: serde_json::Value =
+        serde_json::from_str(&ear.hear().await.expect("an answer")).expect("JSON");
+    let words = greeting["result"]["version"].as_u64();
+    assert_eq!(words, Some(u64::from(host::door::words::VERSION)));
+    assert!(event.version >= 1);
+    assert_eq!(greeting["result"]["app"], env!("CARGO_PKG_VERSION"));
+    assert!(mouth.say("two\nlines").await.is_err(), "one line is one request");
+    rig.host.close().await;
 }

@@ -11,5 +11,6 @@ mod queue;
 mod record;
 mod rig;
 mod rules;
+mod seat;
 mod subscribing;
 mod tour;

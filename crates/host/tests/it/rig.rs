@@ -96,10 +96,14 @@ impl Rig {
     }
 }
 
+/// How a data folder is opened with no model to ask.
+pub(crate) fn options(data: &Path) -> Options {
+    Options { keychain: Arc::new(Nothing), ..Options::new(Some(data.to_owned())) }
+}
+
 /// A host over a data folder that is there, with no model to ask.
 pub(crate) async fn host_over(data: &Path) -> Host {
-    let options = Options { keychain: Arc::new(Nothing), ..Options::new(Some(data.to_owned())) };
-    Host::open(options).await.unwrap_or_else(|failure| panic!("{failure}"))
+    Host::open(options(data)).await.unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 /// Writes texts into the store of a data folder, which is closed again after.

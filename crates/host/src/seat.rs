@@ -1,0 +1,360 @@
+//! A client's place in the room, whoever hosts.
+//!
+//! A **seat** comes in as a guest of the process that hosts, or hosts itself; when that host goes, it comes in again, or
+//! hosts. Invariants: one process hosts at a time; what a seat listens to goes on where it was, or is told to be opened
+//! again; a command whose fate nobody knows is done again only where twice is once.
+
+use crate::data;
+use crate::door::{Client, DoorError};
+use crate::host::{Host, Options};
+use api::error;
+use api::wire::ApiError;
+use api::wire::command::{Command, Notification, Reply, Topic};
+use api::wire::store::Folder;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+mod carried;
+
+/// How long whoever has the store may take to open its door, or to come to rest and close.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two attempts to come in.
+const PAUSE: Duration = Duration::from_millis(25);
+/// How often a command is tried with another host.
+const TRIES: u32 = 5;
+/// Deliveries that may wait for whoever listens.
+const QUEUE: usize = 256;
+
+/// A place in the room.
+pub struct Seat {
+    options: Options,
+    data: PathBuf,
+    at: Mutex<At>,
+    /// Held while it moves.
+    moving: tokio::sync::Mutex<()>,
+    closing: AtomicBool,
+    alone: Mutex<Option<String>>,
+}
+
+/// Where a seat is now.
+#[derive(Clone)]
+enum At {
+    Host(Arc<Host>),
+    Guest(Arc<Client>),
+}
+
+impl Seat {
+    /// Comes in, or hosts with these options. Must be called inside a tokio runtime.
+    ///
+    /// # Errors
+    /// When there is no way in and the store can't be opened.
+    pub async fn take(options: Options) -> Result<Arc<Self>, ApiError> {
+        let data = data::data_folder(options.data.as_deref())
+            .map_err(|home| crate::host::OpenFailure::NoHome(home).to_api())?;
+        let closing = AtomicBool::new(false);
+        let (at, alone) = come_in(&options, &data, &closing).await?;
+        let seat = Arc::new(Self {
+            options,
+            data,
+            at: Mutex::new(at.clone()),
+            moving: tokio::sync::Mutex::default(),
+            closing,
+            alone: Mutex::new(alone),
+        });
+        tokio::spawn(keep(Arc::downgrade(&seat), at));
+        Ok(seat)
+    }
+
+    /// The host, where this process is it.
+    #[must_use]
+    pub fn host(&self) -> Option<Arc<Host>> {
+        match self.at() {
+            At::Host(host) => Some(host),
+            At::Guest(_) => None,
+        }
+    }
+
+    /// Why nobody else can come in while this process hosts, where that is so.
+    #[must_use]
+    pub fn alone(&self) -> Option<String> {
+        lock(&self.alone).clone()
+    }
+
+    /// The data folder.
+    #[must_use]
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Does one command.
+    ///
+    /// # Errors
+    /// The room's; `door/moved` when the host went and nobody knows whether it was done.
+    pub async fn call(&self, command: Command) -> Result<Reply, ApiError> {
+        let again = twice_is_once(&command);
+        self.ask(again, |at| {
+            let command = command.clone();
+            async move { at.call(command).await }
+        })
+        .await
+    }
+
+    /// Makes a folder known.
+    ///
+    /// # Errors
+    /// When it can't be used.
+    pub async fn open_folder(&self, path: &Path) -> Result<Folder, ApiError> {
+        self.ask(true, |at| {
+            let path = path.to_owned();
+            async move { at.open_folder(path).await }
+        })
+        .await
+    }
+
+    /// Lets a session look at the folder the person named.
+    ///
+    /// # Errors
+    /// When no session may look at it, or this one may not or can already.
+    pub async fn add_folder(&self, session: &str, path: &Path) -> Result<(), ApiError> {
+        self.ask(false, |at| {
+            let (session, path) = (session.to_owned(), path.to_owned());
+            async move { at.add_folder(&session, &path).await }
+        })
+        .await
+    }
+
+    /// Listens to a topic. Where the host goes, a session is told to be opened again, and the lists go on with all lines.
+    ///
+    /// # Errors
+    /// The room's.
+    pub async fn subscribe(self: &Arc<Self>, topic: Topic) -> Result<mpsc::Receiver<Notification>, ApiError> {
+        let begun = self.ask(true, |at| {
+            let topic = topic.clone();
+            async move { at.subscribe(topic).await.map(|source| (at, source)) }
+        });
+        let (at, source) = begun.await?;
+        if matches!(at, At::Host(_)) {
+            return Ok(source);
+        }
+        let (to, receiver) = mpsc::channel(QUEUE);
+        tokio::spawn(carried::topic(Arc::downgrade(self), at, topic, source, to));
+        Ok(receiver)
+    }
+
+    /// Events of a session as lines, from this sequence number on, and as they come, whoever hosts.
+    ///
+    /// # Errors
+    /// The room's.
+    pub async fn events(
+        self: &Arc<Self>,
+        session: &str,
+        from: u64,
+    ) -> Result<mpsc::Receiver<Result<String, ApiError>>, ApiError> {
+        let begun = self.ask(true, |at| {
+            let session = session.to_owned();
+            async move { at.events(&session, from).await.map(|source| (at, source)) }
+        });
+        let (at, source) = begun.await?;
+        if matches!(at, At::Host(_)) {
+            return Ok(source);
+        }
+        let (to, receiver) = mpsc::channel(QUEUE);
+        tokio::spawn(carried::events(Arc::downgrade(self), at, session.to_owned(), from, source, to));
+        Ok(receiver)
+    }
+
+    /// Comes to rest where this process hosts, and moves no more; the store closes when the seat is dropped.
+    pub async fn close(&self) {
+        self.closing.store(true, Ordering::Release);
+        // One that is just moving ends where it may host.
+        let _still = self.moving.lock().await;
+        if let Some(host) = self.host() {
+            host.close().await;
+        }
+    }
+
+    async fn ask<T, F: Future<Output = Result<T, ApiError>> + Send>(
+        &self,
+        again: bool,
+        ask: impl Fn(At) -> F + Send + Sync,
+    ) -> Result<T, ApiError> {
+        let mut at = self.at();
+        if at.is_gone() {
+            // Nothing was said yet, so nothing can happen twice.
+            at = self.again(&at).await?;
+        }
+        let mut tries = 0;
+        loop {
+            let failed = match ask(at.clone()).await {
+                Err(failed) if failed.code == "app/closing" && matches!(at, At::Guest(_)) => failed,
+                done => return done,
+            };
+            tries += 1;
+            if tries > TRIES || self.closing.load(Ordering::Acquire) {
+                return Err(failed);
+            }
+            at = self.again(&at).await?;
+            if !again {
+                let message = "the Daybook that hosted the work went while this was asked for, so it may have been done or not";
+                return Err(error("door/moved", message, "Look, and ask again if it wasn't."));
+            }
+        }
+    }
+
+    fn at(&self) -> At {
+        lock(&self.at).clone()
+    }
+
+    /// Comes in again, unless somebody has since.
+    async fn again(&self, old: &At) -> Result<At, ApiError> {
+        let _one = self.moving.lock().await;
+        let now = self.at();
+        if !now.is(old) {
+            return Ok(now);
+        }
+        let (new, alone) = come_in(&self.options, &self.data, &self.closing).await?;
+        *lock(&self.at) = new.clone();
+        *lock(&self.alone) = alone;
+        Ok(new)
+    }
+}
+
+impl At {
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Host(one), Self::Host(other)) => Arc::ptr_eq(one, other),
+            (Self::Guest(one), Self::Guest(other)) => Arc::ptr_eq(one, other),
+            (Self::Host(_), Self::Guest(_)) | (Self::Guest(_), Self::Host(_)) => false,
+        }
+    }
+
+    fn is_gone(&self) -> bool {
+        match self {
+            Self::Host(_) => false,
+            Self::Guest(client) => client.is_gone(),
+        }
+    }
+
+    async fn call(&self, command: Command) -> Result<Reply, ApiError> {
+        match self {
+            Self::Host(host) => host.room().call(command).await,
+            Self::Guest(client) => client.call(command).await,
+        }
+    }
+
+    async fn open_folder(&self, path: PathBuf) -> Result<Folder, ApiError> {
+        match self {
+            Self::Host(host) => {
+                let host = Arc::clone(host);
+                // A folder on a slow disk must hold up nothing else.
+                tokio::task::spawn_blocking(move || host.open_folder(&path))
+                    .await
+                    .unwrap_or_else(|panic| Err(error("internal", panic.to_string(), "")))
+            }
+            Self::Guest(client) => client.open_folder(&path).await,
+        }
+    }
+
+    async fn add_folder(&self, session: &str, path: &Path) -> Result<(), ApiError> {
+        match self {
+            Self::Host(host) => host.add_folder(session, path).await,
+            Self::Guest(client) => client.add_folder(session, path).await,
+        }
+    }
+
+    async fn subscribe(&self, topic: Topic) -> Result<mpsc::Receiver<Notification>, ApiError> {
+        match self {
+            Self::Host(host) => host.room().subscribe(topic).await,
+            Self::Guest(client) => client.subscribe(topic).await,
+        }
+    }
+
+    async fn events(
+        &self,
+        session: &str,
+        from: u64,
+    ) -> Result<mpsc::Receiver<Result<String, ApiError>>, ApiError> {
+        match self {
+            Self::Host(host) => host.room().events(session, from),
+            Self::Guest(client) => client.events(session, from).await,
+        }
+    }
+}
+
+/// Through an open door, else by hosting, else after a while: whoever has the store opens its door, or closes.
+async fn come_in(
+    options: &Options,
+    data: &Path,
+    closing: &AtomicBool,
+) -> Result<(At, Option<String>), ApiError> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if closing.load(Ordering::Acquire) {
+            return Err(DoorError::Closed.to_api());
+        }
+        let refused = match Client::connect(data).await {
+            Ok(Some(client)) => return Ok((At::Guest(Arc::new(client)), None)),
+            Ok(None) => match Host::open(Options { data: Some(data.to_owned()), ..options.clone() }).await {
+                Ok(host) => {
+                    let alone = host.open_door().err().map(|closed| closed.to_string());
+                    return Ok((At::Host(Arc::new(host)), alone));
+                }
+                Err(failure) if failure.in_use() => failure.to_api(),
+                Err(failure) => return Err(failure.to_api()),
+            },
+            Err(DoorError::Closed) => DoorError::Closed.to_api(),
+            Err(refused) => return Err(refused.to_api()),
+        };
+        if Instant::now() >= until {
+            return Err(refused);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Keeps a seat as long as there is one: work that a host left open is recovered without anybody asking for anything.
+async fn keep(seat: Weak<Seat>, mut at: At) {
+    while let At::Guest(client) = &at {
+        client.gone().await;
+        let Some(seat) = seat.upgrade() else { return };
+        at = match seat.again(&at).await {
+            Ok(new) => new,
+            Err(failed) => {
+                tracing::warn!(message = failed.message, "there is no way in any more");
+                return;
+            }
+        };
+    }
+}
+
+/// May it be done again where nobody knows whether it was done? Looking changes nothing, a message has an id that makes
+/// it one, and what is set to a value is set to it.
+fn twice_is_once(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::CreateSession { .. }
+            | Command::StartTour { .. }
+            | Command::Summarise { .. }
+            | Command::RemoveMessage { .. }
+            | Command::SendWaiting { .. }
+            | Command::RemoveFolder { .. }
+            | Command::StopJob { .. }
+            | Command::SettleJob { .. }
+            | Command::Approve { .. }
+            | Command::Refuse { .. }
+            | Command::Answer { .. }
+            | Command::Resolve { .. }
+            | Command::Revoke { .. }
+            | Command::Undo { .. }
+            | Command::Erase { .. }
+            | Command::RemoveProvider { .. }
+    )
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
