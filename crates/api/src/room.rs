@@ -14,7 +14,7 @@ use crate::wire::ApiError;
 use crate::wire::command::{Command, Mode, Reply};
 use crate::wire::store::{AddedFolder, Folder, ModelChoice};
 use crate::wire::undo::UndoOf;
-use crate::wire::view::SessionView;
+use crate::wire::view::{Activity, SessionView};
 use crate::{changes, lists, made, undo};
 use domain::digest::Digest;
 use domain::event::{RestoreScope, SessionCreated};
@@ -329,7 +329,7 @@ impl Inside {
 
     pub(crate) fn summary(&self, row: &SessionRow) -> crate::wire::store::SessionSummary {
         let damaged = lock(&self.damaged).contains(&row.session);
-        lists::summary(row, damaged, &*self.desk)
+        lists::summary(row, damaged, self.engine.is_some(), &*self.desk)
     }
 
     fn open(&self, session: &SessionId) -> Result<SessionView, ApiError> {
@@ -337,7 +337,10 @@ impl Inside {
         let mut fold = self.fold_to(session, u64::MAX)?;
         // A disk may have come or gone since it was folded.
         fold.look(self, &mut Vec::new());
-        let view = fold.view().clone();
+        let mut view = fold.view().clone();
+        if self.engine.is_none() && lists::runs(&view.activity) {
+            view.activity = Activity::Held { by: "host".to_owned() };
+        }
         self.opened.keep(session, fold, read);
         Ok(view)
     }

@@ -62,7 +62,8 @@ pub struct SessionSummary {
     /// When something last happened, UTC ms.
     #[ts(type = "number")]
     pub updated: u64,
-    /// What it is doing: `idle`, `working`, `needs_you`, `failed`, `stopped` or `damaged`.
+    /// What it is doing: `idle`, `working`, `background`, `needs_you`, `failed`, `stopped`, `damaged`, or `interrupted` (cut off,
+    /// and no Daybook runs that goes on with it).
     pub state: String,
     /// How many things wait for the person.
     pub needs_you: u32,

@@ -71,7 +71,8 @@ pub enum Activity {
     },
     /// A turn is open and waits for something outside the session.
     Held {
-        /// What for: `folder` (another session works in it) or `store` (it can't be written for now).
+        /// What for: `folder` (another session works in it), `store` (it can't be written for now), or `host` (no Daybook
+        /// runs; it goes on when one is opened).
         by: String,
     },
     /// Waits until `until` before sending again.

@@ -92,3 +92,23 @@ fn commands_in_the_background_that_end_with_the_program_are_named() {
     assert_eq!((stopped, waits), (4, 1), "{}", done.err);
     assert!((0..5).all(|n| named(&n) == 1), "{}", done.err);
 }
+
+#[test]
+fn d31_what_a_killed_process_left_open_is_never_shown_as_running() {
+    let slow = json!({"say": [{"text": "a"}, {"text": "b", "wait_ms": 600_000}]});
+    let rig = Rig::new(json!([slow]));
+    let mut exec = rig.start(&Rig::exec(&[]));
+    exec.until("attempt/start");
+    let session = exec.session();
+    assert_eq!(rig.run(&["sessions", "--json"]).json()[0]["state"], "working", "it is");
+    exec.signal("-KILL");
+    drop(exec);
+    assert_eq!(rig.run(&["sessions", "--json"]).json()[0]["state"], "interrupted");
+    let activity = rig.run(&["show", &session, "--json"]).json()[0]["activity"].clone();
+    assert_eq!(activity, json!({"kind": "held", "by": "host"}));
+    // Whoever opens the store next goes on with it, and then it rests.
+    rig.script(json!([text("Whole.")]));
+    let more = rig.run(&["exec", "--session", &session, "--script", "script.json", "--json", "go on"]);
+    assert_eq!(more.code, 0, "{} {}", more.out, more.err);
+    assert_eq!(rig.run(&["sessions", "--json"]).json()[0]["state"], "idle");
+}

@@ -13,7 +13,8 @@ since: number, } | { "kind": "summarising",
  */
 since: number, } | { "kind": "held", 
 /**
- * What for: `folder` (another session works in it) or `store` (it can't be written for now).
+ * What for: `folder` (another session works in it), `store` (it can't be written for now), or `host` (no Daybook
+ * runs; it goes on when one is opened).
  */
 by: string, } | { "kind": "retrying", 
 /**

@@ -22,7 +22,8 @@ folder: Folder,
  */
 updated: number, 
 /**
- * What it is doing: `idle`, `working`, `needs_you`, `failed`, `stopped` or `damaged`.
+ * What it is doing: `idle`, `working`, `background`, `needs_you`, `failed`, `stopped`, `damaged`, or `interrupted` (cut off,
+ * and no Daybook runs that goes on with it).
  */
 state: string, 
 /**
