@@ -6,14 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::Table;
 
 /// Libraries that only the named crates may depend on directly.
-const LIBRARIES: [(&str, &[&str]); 8] = [
+const LIBRARIES: [(&str, &[&str]); 9] = [
     ("rusqlite", &["store", "bench"]),
     ("landlock", &["sandbox"]),
     ("seccompiler", &["sandbox"]),
     ("libc", &["sandbox"]),
     ("windows", &["sandbox"]),
     ("reqwest", &["providers", "tools"]),
-    ("axum", &["api", "tests"]),
+    ("axum", &["cli", "tests"]),
+    ("agent-client-protocol", &["cli"]),
     ("keyring", &["host"]),
 ];
 
@@ -112,6 +113,27 @@ fn a_library_behind_a_wall_is_used_by_its_crates_alone() {
         }
     }
     tree::none("walls", &broken);
+}
+
+/// A link on a page can open a program that registered a scheme. Ours registers none, so no link opens, asks or runs anything.
+#[test]
+fn a65_nothing_registers_links_that_open_the_app() {
+    let half = |first: &str, second: &str| format!("{first}{second}");
+    let ways = [
+        half("deep-", "link"),
+        half("x-scheme-", "handler"),
+        half("CFBundleURL", "Types"),
+        half("URL Proto", "col"),
+        half("Mime", "Type="),
+    ];
+    let mut broken = Vec::new();
+    for file in tree::files().iter().filter(|file| {
+        file.path.starts_with("src-tauri/") || file.path.starts_with("scripts/") || file.is(&["Cargo.toml"])
+    }) {
+        let found = ways.iter().filter(|way| file.text.contains(way.as_str()));
+        broken.extend(found.map(|way| format!("{}: {way}", file.path)));
+    }
+    tree::none("links that open the app", &broken);
 }
 
 #[test]

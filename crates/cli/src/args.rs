@@ -1,5 +1,6 @@
 //! The words of the command line.
 
+use crate::serve::Serve;
 use clap::{Args as Arguments, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -167,6 +168,8 @@ pub(crate) enum Task {
     },
     /// Measure what Daybook costs, in temporary folders; a gate that doesn't hold is exit code 4.
     Bench(Bench),
+    /// Work without a window until told to stop, and let programs of this machine in through a WebSocket with a token.
+    Serve(Serve),
     /// Say what this machine can do: data folder, cage, keychain, providers.
     Doctor {
         /// As one JSON object.

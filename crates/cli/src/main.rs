@@ -15,6 +15,7 @@ mod health;
 mod looking;
 mod output;
 mod people;
+mod serve;
 mod signals;
 mod undo;
 mod way;
@@ -75,6 +76,7 @@ async fn run(args: Args) -> Result<Exit, exit::Failure> {
         Task::Verify { session } => health::verify(&data, session.as_deref()),
         Task::CacheAudit { session, json } => bench::cache_audit(&data, session.as_deref(), json),
         Task::Bench(task) => bench::bench(task).await,
+        Task::Serve(serve) => serve::serve(data, serve).await,
         Task::Doctor { json } => health::doctor(&data, json),
     }
 }
