@@ -1,5 +1,6 @@
 //! The words of the command line.
 
+use crate::acp::Acp;
 use crate::serve::Serve;
 use clap::{Args as Arguments, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -168,6 +169,8 @@ pub(crate) enum Task {
     },
     /// Measure what Daybook costs, in temporary folders; a gate that doesn't hold is exit code 4.
     Bench(Bench),
+    /// Work with an editor: the Agent Client Protocol on standard input and output.
+    Acp(Acp),
     /// Work without a window until told to stop, and let programs of this machine in through a WebSocket with a token.
     Serve(Serve),
     /// Say what this machine can do: data folder, cage, keychain, providers.

@@ -3,6 +3,7 @@
 //! It comes in through the door of the Daybook that runs, or hosts the engine itself for as long as its work takes.
 //! Invariant: standard output holds what was asked for and nothing else; the exit code says how it ended.
 
+mod acp;
 mod archive;
 mod args;
 mod bench;
@@ -76,6 +77,7 @@ async fn run(args: Args) -> Result<Exit, exit::Failure> {
         Task::Verify { session } => health::verify(&data, session.as_deref()),
         Task::CacheAudit { session, json } => bench::cache_audit(&data, session.as_deref(), json),
         Task::Bench(task) => bench::bench(task).await,
+        Task::Acp(acp) => acp::acp(data, acp).await,
         Task::Serve(serve) => serve::serve(data, serve).await,
         Task::Doctor { json } => health::doctor(&data, json),
     }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't go on says where")]
 
+mod acp;
 mod added;
 mod attack;
 mod audit;

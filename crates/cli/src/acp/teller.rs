@@ -1,0 +1,256 @@
+//! What an editor was told of a session, and what is news to it.
+//!
+//! A **teller** carries a view forward with the patches that arrive and says what changed since, in order. Invariants: what
+//! was told isn't told again; a view that was opened again, after a host went or a queue overflowed, gives only the rest.
+
+use super::words::{Ask, Call, Update, mode_word, question};
+use api::wire::command::Mode;
+use api::wire::view::{
+    ApprovalState, ApprovalView, CallState, CallView, Entry, EntryBody, Patch, SessionView,
+};
+use std::collections::{HashMap, HashSet};
+
+/// What changed.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    pub(crate) updates: Vec<Update>,
+    /// Requests for a yes that are new, each with its id and digest.
+    pub(crate) asks: Vec<(String, String, Ask)>,
+    /// Requests that were answered, here or elsewhere, or aren't asked any more.
+    pub(crate) closed: Vec<String>,
+    /// Calls among the updates that changed a file and ended well: their difference can be looked up now.
+    pub(crate) changed: Vec<CallView>,
+}
+
+/// What was told.
+pub(crate) struct Teller {
+    pub(crate) view: SessionView,
+    /// Answers: text and reasoning, as told.
+    answers: HashMap<String, (String, String)>,
+    calls: HashMap<String, (CallState, String)>,
+    asked: HashSet<String>,
+    questions: HashSet<String>,
+    plan: Option<u32>,
+    mode: Mode,
+    /// Entries before this one are over and were told.
+    from: usize,
+}
+
+impl Teller {
+    /// Nothing of the view is news, but what waits for a person.
+    pub(crate) fn since(view: SessionView) -> Self {
+        let (plan, mode) = (view.plan.as_ref().map(|plan| plan.version), view.mode);
+        let (answers, calls, asked, questions) = Default::default();
+        let mut teller = Self { view, answers, calls, asked, questions, plan, mode, from: 0 };
+        for entry in &teller.view.entries {
+            match &entry.body {
+                EntryBody::Answer { text, reasoning, .. } => {
+                    teller.answers.insert(entry.key.clone(), (text.clone(), reasoning.clone()));
+                }
+                EntryBody::Calls { calls } => {
+                    let told = calls.iter().map(|call| (call.id.clone(), (call.state, call.output.clone())));
+                    teller.calls.extend(told);
+                }
+                _ => {}
+            }
+        }
+        teller.from = teller.view.entries.iter().position(open).unwrap_or(teller.view.entries.len());
+        teller
+    }
+
+    /// A session from its beginning, as it stands.
+    pub(crate) fn whole(view: &SessionView) -> Vec<Update> {
+        let mut updates = Vec::new();
+        for entry in &view.entries {
+            match &entry.body {
+                EntryBody::Said { text } => updates.push(Update::Said(text.clone())),
+                EntryBody::Answer { text, reasoning, .. } => {
+                    updates
+                        .extend(more(&entry.key, "", reasoning, |key, text| Update::Thought { key, text }));
+                    updates.extend(more(&entry.key, "", text, |key, text| Update::Answer { key, text }));
+                }
+                EntryBody::Calls { calls } => {
+                    let told = |call| Update::Call { call: Call::of(call, Vec::new()), new: true };
+                    updates.extend(calls.iter().map(told));
+                }
+                _ => {}
+            }
+        }
+        updates.extend(view.plan.iter().map(|plan| Update::Plan(plan.items.clone())));
+        updates
+    }
+
+    /// Takes patches, and says what is news.
+    pub(crate) fn patched(&mut self, seq: u64, patches: &[Patch]) -> News {
+        // Entries may be many, so they are moved and not copied.
+        let entries = std::mem::take(&mut self.view.entries);
+        let view = SessionView { entries, ..self.view.clone() };
+        self.view = api::view::apply(view, patches);
+        self.view.seq = seq;
+        self.news()
+    }
+
+    /// Takes the view as it stands now, and says what is news.
+    pub(crate) fn reopened(&mut self, view: SessionView) -> News {
+        self.view = view;
+        self.news()
+    }
+
+    /// The open question that wasn't told yet; it is told with this.
+    pub(crate) fn question(&mut self) -> Option<String> {
+        let open = self.view.entries.iter().rev().find_map(|entry| match &entry.body {
+            EntryBody::Question { question } if question.answer.is_none() => Some(question.clone()),
+            _ => None,
+        })?;
+        self.questions.insert(open.id.clone()).then(|| question(&open))
+    }
+
+    /// How the turn that read this message ended, or the first turn that ended after this place where there is none.
+    pub(crate) fn end(&self, message: Option<&str>, place: usize) -> Option<&Entry> {
+        let from = match message {
+            Some(message) => self.view.entries.iter().position(|entry| entry.key == message)?,
+            None => place,
+        };
+        let mut after = self.view.entries.iter().skip(from);
+        after.find(|entry| matches!(entry.body, EntryBody::TurnEnd { .. }))
+    }
+
+    fn news(&mut self) -> News {
+        let mut news = News::default();
+        for entry in self.view.entries.iter().skip(self.from) {
+            match &entry.body {
+                EntryBody::Answer { text, reasoning, .. } => {
+                    let told = self.answers.entry(entry.key.clone()).or_default();
+                    let thought =
+                        more(&entry.key, &told.1, reasoning, |key, text| Update::Thought { key, text });
+                    let answer = more(&entry.key, &told.0, text, |key, text| Update::Answer { key, text });
+                    news.updates.extend(thought.into_iter().chain(answer));
+                    *told = (text.clone(), reasoning.clone());
+                }
+                EntryBody::Calls { calls } => {
+                    calls.iter().for_each(|call| one(call, &mut self.calls, &mut news))
+                }
+                EntryBody::Approval { approval } => asked(approval, &mut self.asked, &mut news),
+                _ => {}
+            }
+        }
+        if let Some(plan) = self.view.plan.as_ref().filter(|plan| Some(plan.version) != self.plan) {
+            self.plan = Some(plan.version);
+            news.updates.push(Update::Plan(plan.items.clone()));
+        }
+        if self.view.mode != self.mode {
+            self.mode = self.view.mode;
+            news.updates.push(Update::Mode(mode_word(self.mode)));
+        }
+        news
+    }
+}
+
+fn one(call: &CallView, calls: &mut HashMap<String, (CallState, String)>, news: &mut News) {
+    let now = (call.state, call.output.clone());
+    let before = calls.insert(call.id.clone(), now.clone());
+    if before.as_ref() == Some(&now) {
+        return;
+    }
+    let ended = call.state == CallState::Done && before.as_ref().is_none_or(|was| was.0 != CallState::Done);
+    if ended && matches!(call.tool.as_str(), "write_file" | "edit_file" | "delete_path") {
+        news.changed.push(call.clone());
+    }
+    news.updates.push(Update::Call { call: Call::of(call, Vec::new()), new: before.is_none() });
+}
+
+fn asked(approval: &ApprovalView, known: &mut HashSet<String>, news: &mut News) {
+    let open = approval.state == ApprovalState::Open;
+    if open && known.insert(approval.id.clone()) {
+        news.asks.push((approval.id.clone(), approval.digest.clone(), Ask::of(approval)));
+    }
+    if !open && known.remove(&approval.id) {
+        news.closed.push(approval.id.clone());
+    }
+}
+
+/// May it still change, or wait for a person?
+fn open(entry: &Entry) -> bool {
+    let running =
+        |call: &CallView| matches!(call.state, CallState::Proposed | CallState::Waiting | CallState::Running);
+    match &entry.body {
+        EntryBody::Answer { streaming, .. } => *streaming,
+        EntryBody::Calls { calls } => calls.iter().any(running),
+        EntryBody::Approval { approval } => approval.state == ApprovalState::Open,
+        EntryBody::Question { question } => question.answer.is_none(),
+        _ => false,
+    }
+}
+
+/// What a text has beyond what was told; one that became another is told whole.
+fn more(key: &str, told: &str, now: &str, update: impl Fn(String, String) -> Update) -> Option<Update> {
+    let rest = now.strip_prefix(told).unwrap_or(now);
+    (!rest.is_empty()).then(|| update(key.to_owned(), rest.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use api::wire::store::Folder;
+    use api::wire::view::{Activity, Tokens};
+
+    fn view(entries: Vec<Entry>) -> SessionView {
+        let (id, name, place) = ("fol_1".to_owned(), "project".to_owned(), "~/project".to_owned());
+        SessionView {
+            id: "ses_1".to_owned(),
+            title: String::new(),
+            folder: Folder { id, name, place, exists: true },
+            added: Vec::new(),
+            mode: Mode::Ask,
+            model: None,
+            effort: None,
+            tour: false,
+            activity: Activity::Idle,
+            seq: 0,
+            entries,
+            plan: None,
+            jobs: Vec::new(),
+            waiting: Vec::new(),
+            changed_files: 0,
+            tokens: Tokens::default(),
+            read_only: None,
+        }
+    }
+
+    fn answer(key: &str, text: &str, streaming: bool) -> Entry {
+        let (text, reasoning) = (text.to_owned(), String::new());
+        Entry { key: key.to_owned(), time: 0, body: EntryBody::Answer { text, reasoning, streaming } }
+    }
+
+    fn told(news: &News) -> Vec<&str> {
+        let mut told = Vec::new();
+        for update in &news.updates {
+            if let Update::Answer { text, .. } = update {
+                told.push(text.as_str());
+            }
+        }
+        told
+    }
+
+    #[test]
+    fn what_was_told_is_not_told_again_also_after_the_view_was_opened_again() {
+        let mut teller = Teller::since(view(vec![answer("old", "before", false)]));
+        let entry = answer("a", "one ", true);
+        assert_eq!(told(&teller.patched(1, &[Patch::Entry { entry }])), ["one "]);
+        let more = Patch::Text { key: "a".to_owned(), text: "two".to_owned() };
+        assert_eq!(told(&teller.patched(2, &[more])), ["two"]);
+        let now = vec![answer("old", "before", false), answer("a", "one two three", false)];
+        assert_eq!(told(&teller.reopened(view(now.clone()))), [" three"]);
+        assert_eq!(told(&teller.reopened(view(now))), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn an_answer_that_was_tried_again_is_told_under_its_own_key() {
+        let mut teller = Teller::since(view(Vec::new()));
+        teller.patched(1, &[Patch::Entry { entry: answer("first", "half an ans", true) }]);
+        let gone = Patch::Removed { key: "first".to_owned() };
+        let news = teller.patched(2, &[gone, Patch::Entry { entry: answer("second", "whole", false) }]);
+        let key = "second".to_owned();
+        assert_eq!(news.updates, [Update::Answer { key, text: "whole".to_owned() }]);
+    }
+}

@@ -1,0 +1,339 @@
+//! What is said to an editor, in words of ours: one file turns them into the protocol's.
+//!
+//! Invariant: facts come from the view, never from the model's own words about them; every text that a person reads before
+//! they say yes is the one the digest stands for.
+
+use api::wire::permission::Offer;
+use api::wire::store::{DiffLine, FileDiff, Hunk};
+use api::wire::view::{ApprovalView, CallState, CallView, Halt, PlanItem, QuestionView};
+
+/// Something that happened in a session.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Update {
+    /// The person's words, when a session is told from its beginning.
+    Said(String),
+    /// More of an answer.
+    Answer { key: String, text: String },
+    /// More of what the model thinks.
+    Thought { key: String, text: String },
+    /// A call, new or changed.
+    Call { call: Call, new: bool },
+    /// The plan.
+    Plan(Vec<PlanItem>),
+    /// What may be done without asking.
+    Mode(&'static str),
+}
+
+/// A call as an editor shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) kind: Kind,
+    pub(crate) state: CallState,
+    /// The file it is about, relative to the folder.
+    pub(crate) path: Option<String>,
+    pub(crate) output: String,
+    pub(crate) diffs: Vec<Diff>,
+}
+
+/// Kinds of calls that editors have a picture for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Read,
+    Search,
+    Edit,
+    Delete,
+    Run,
+    Fetch,
+    Think,
+    Other,
+}
+
+/// One run of changed lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Diff {
+    pub(crate) path: String,
+    /// What stood there; `None` where the file is new.
+    pub(crate) old: Option<String>,
+    pub(crate) new: String,
+}
+
+/// A request for a yes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ask {
+    pub(crate) call: Call,
+    /// What is asked about, exactly, and what the engine knows of it.
+    pub(crate) text: String,
+    pub(crate) choices: Vec<Choice>,
+}
+
+/// A way to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Yes {
+    Once,
+    Session,
+    Folder,
+    No,
+}
+
+/// A way to answer, with its words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    pub(crate) yes: Yes,
+    pub(crate) name: String,
+}
+
+/// How a prompt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Ended,
+    Length,
+    Limit,
+    Refused,
+    Cancelled,
+}
+
+impl Call {
+    pub(crate) fn of(call: &CallView, diffs: Vec<Diff>) -> Self {
+        let fact = |name: &str| call.facts.get(name).cloned();
+        let halted = call.halt.as_ref().map(halted);
+        Self {
+            id: call.id.clone(),
+            title: title(&call.tool, fact("path"), fact("command"), fact("pattern")),
+            kind: kind(&call.tool),
+            state: call.state,
+            path: fact("path").map(|path| path.trim_start_matches("./").to_owned()),
+            output: halted.unwrap_or_else(|| call.output.clone()),
+            diffs,
+        }
+    }
+}
+
+fn kind(tool: &str) -> Kind {
+    match tool {
+        "list_files" | "read_file" | "read_document" => Kind::Read,
+        "search_files" | "search_history" => Kind::Search,
+        "write_file" | "edit_file" => Kind::Edit,
+        "delete_path" => Kind::Delete,
+        "run_command" | "job" => Kind::Run,
+        "fetch_page" | "web_search" => Kind::Fetch,
+        "update_plan" => Kind::Think,
+        _ => Kind::Other,
+    }
+}
+
+fn title(tool: &str, path: Option<String>, command: Option<String>, pattern: Option<String>) -> String {
+    let place = path.clone().unwrap_or_else(|| ".".to_owned());
+    match tool {
+        "list_files" => format!("List {place}"),
+        "read_file" => format!("Read {place}"),
+        "search_files" => format!("Search {place} for {}", pattern.unwrap_or_default()),
+        "write_file" => format!("Write {place}"),
+        "edit_file" => format!("Edit {place}"),
+        "delete_path" => format!("Delete {place}"),
+        "run_command" => format!("Run {}", command.unwrap_or_default()),
+        "ask_user" => "Ask you".to_owned(),
+        "update_plan" => "Update the plan".to_owned(),
+        other => path.map_or_else(|| other.to_owned(), |path| format!("{other} {path}")),
+    }
+}
+
+fn halted(halt: &Halt) -> String {
+    match halt {
+        Halt::Mode { mode } => format!("Not done: the mode {} doesn't do this.", mode_word(*mode)),
+        Halt::Rule { rule } => format!("Not done: a rule says no ({rule})."),
+        Halt::Refused { why: Some(why) } => format!("Not allowed: {why}"),
+        Halt::Refused { why: None } => "Not allowed.".to_owned(),
+        Halt::Nobody => "Not done: nobody was there to ask.".to_owned(),
+        Halt::Expired => "Not done: nobody answered in time.".to_owned(),
+        Halt::Stopped { .. } => "Stopped.".to_owned(),
+    }
+}
+
+/// The word of a mode, as it goes over the wire.
+pub(crate) fn mode_word(mode: api::wire::command::Mode) -> &'static str {
+    use api::wire::command::Mode;
+    match mode {
+        Mode::Ask => "ask",
+        Mode::Edit => "edit",
+        Mode::Plan => "plan",
+        Mode::Auto => "auto",
+    }
+}
+
+/// The runs of changed lines of a file.
+pub(crate) fn diffs(diff: &FileDiff, new_file: bool) -> Vec<Diff> {
+    let of = |hunk: &Hunk| {
+        let side = |left_out: &str| {
+            let kept = hunk.lines.iter().filter(|line| line.kind != left_out);
+            kept.map(text).collect::<String>()
+        };
+        Diff { path: diff.path.clone(), old: (!new_file).then(|| side("added")), new: side("removed") }
+    };
+    diff.hunks.iter().map(of).collect()
+}
+
+fn text(line: &DiffLine) -> String {
+    let mut text: String = line.spans.iter().map(|span| span.text.as_str()).collect();
+    text.push('\n');
+    text
+}
+
+impl Ask {
+    pub(crate) fn of(approval: &ApprovalView) -> Self {
+        let fact = |name: &str| approval.facts.get(name).cloned();
+        let new_file = approval.act == "write";
+        let diffs = approval.diff.as_ref().map(|diff| diffs(diff, new_file)).unwrap_or_default();
+        let call = Call {
+            id: approval.call.clone(),
+            title: title(&approval.tool, fact("path"), fact("command"), fact("pattern")),
+            kind: kind(&approval.tool),
+            state: CallState::Waiting,
+            path: fact("path"),
+            output: String::new(),
+            diffs,
+        };
+        Self { call, text: told(approval), choices: choices(approval) }
+    }
+}
+
+/// Exactly what a yes is a yes to, and what the engine knows of it.
+fn told(approval: &ApprovalView) -> String {
+    let mut lines = Vec::new();
+    match approval.unshown {
+        true => lines
+            .push("This can't be shown whole here. Allow it in Daybook's window, or not at all.".to_owned()),
+        false if approval.diff.is_none() => lines.push(approval.exact.clone()),
+        false => {}
+    }
+    if !approval.can_touch.is_empty() {
+        lines.push(format!("It can change: {}", approval.can_touch.join(", ")));
+    }
+    if !approval.reach.is_empty() {
+        lines.push(format!("It can reach: {}", approval.reach.join(", ")));
+    }
+    if approval.act == "run" && approval.cannot_touch.is_empty() {
+        lines.push("Nothing is enforced: no cage holds it on this machine.".to_owned());
+    }
+    if approval.undo != "yes" {
+        lines.push("It can't be taken back, or not all of it.".to_owned());
+    }
+    for what in ["secrets", "protected"] {
+        if let Some(paths) = approval.facts.get(what) {
+            lines.push(format!("Look twice ({what}): {}", paths.replace('\n', ", ")));
+        }
+    }
+    if approval.suspicious {
+        lines.push("Look twice: the text holds characters that hide or look like others.".to_owned());
+    }
+    lines.join("\n")
+}
+
+/// Once, more where the policy offers it and it isn't everything of a kind, and no. What can't be shown whole can't be
+/// allowed by who only sees this.
+fn choices(approval: &ApprovalView) -> Vec<Choice> {
+    let choice = |yes, name: &str| Choice { yes, name: name.to_owned() };
+    let mut all = Vec::new();
+    if !approval.unshown {
+        all.push(choice(Yes::Once, "Allow once"));
+        if let Some(what) = approval.offers.first().filter(|offer| !is_wide(offer)).map(offered) {
+            all.push(choice(Yes::Session, &format!("Allow in this session: {what}")));
+            all.push(choice(Yes::Folder, &format!("Always allow in this folder: {what}")));
+        }
+    }
+    all.push(choice(Yes::No, "Don't allow"));
+    all
+}
+
+/// Everything of a kind is allowed where it is asked about once more, which is not here.
+fn is_wide(offer: &Offer) -> bool {
+    match offer {
+        Offer::Commands => true,
+        Offer::Write { under } | Offer::Delete { under } => under == ".",
+        Offer::Command { .. } | Offer::Site { .. } => false,
+    }
+}
+
+fn offered(offer: &Offer) -> String {
+    match offer {
+        Offer::Write { under } => format!("writing below {under}"),
+        Offer::Delete { under } => format!("deleting below {under}"),
+        Offer::Command { words, exact: true, .. } => format!("exactly `{}`", words.join(" ")),
+        Offer::Command { words, exact: false, .. } => {
+            format!("commands that begin with `{}`", words.join(" "))
+        }
+        Offer::Commands => "all commands without internet".to_owned(),
+        Offer::Site { site } => format!("commands that reach {site}"),
+    }
+}
+
+/// A question of the model, as words.
+pub(crate) fn question(question: &QuestionView) -> String {
+    let options = question.options.iter().map(|option| format!("\n- {option}")).collect::<String>();
+    format!("{}{options}", question.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use api::wire::view::ApprovalState;
+
+    fn approval(offers: Vec<Offer>, unshown: bool) -> ApprovalView {
+        ApprovalView {
+            id: "apr_1".to_owned(),
+            call: "cal_1".to_owned(),
+            tool: "run_command".to_owned(),
+            digest: "d".to_owned(),
+            act: "run".to_owned(),
+            facts: [("command".to_owned(), "make test".to_owned())].into(),
+            can_touch: vec![".".to_owned()],
+            cannot_touch: vec!["network".to_owned()],
+            risk: 2,
+            undo: "partly".to_owned(),
+            exact: "make test".to_owned(),
+            unshown,
+            diff: None,
+            suspicious: true,
+            warnings: Vec::new(),
+            offers,
+            added: Vec::new(),
+            reach: Vec::new(),
+            state: ApprovalState::Open,
+            model_says: Some("trust me".to_owned()),
+        }
+    }
+
+    #[track_caller]
+    fn check(offers: Vec<Offer>, unshown: bool, expect: &[Yes]) {
+        let ask = Ask::of(&approval(offers, unshown));
+        assert_eq!(ask.choices.iter().map(|choice| choice.yes).collect::<Vec<_>>(), expect);
+        assert!(!ask.text.contains("trust me"), "the model's words are no fact: {}", ask.text);
+    }
+
+    #[test]
+    fn always_is_there_only_where_the_policy_offers_it_and_never_for_everything_of_a_kind() {
+        let command = || Offer::Command { words: vec!["make".to_owned()], exact: false, files: Vec::new() };
+        check(vec![], false, &[Yes::Once, Yes::No]);
+        check(vec![command(), Offer::Commands], false, &[Yes::Once, Yes::Session, Yes::Folder, Yes::No]);
+        check(vec![Offer::Commands], false, &[Yes::Once, Yes::No]);
+        check(vec![Offer::Write { under: ".".to_owned() }], false, &[Yes::Once, Yes::No]);
+        check(vec![command()], true, &[Yes::No]);
+    }
+
+    #[test]
+    fn what_is_asked_is_told_exactly_with_what_the_engine_knows() {
+        let ask = Ask::of(&approval(Vec::new(), false));
+        assert_eq!((ask.call.title.as_str(), ask.call.kind), ("Run make test", Kind::Run));
+        let lines: Vec<&str> = ask.text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "make test",
+                "It can change: .",
+                "It can't be taken back, or not all of it.",
+                "Look twice: the text holds characters that hide or look like others.",
+            ]
+        );
+    }
+}
