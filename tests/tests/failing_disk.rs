@@ -8,10 +8,13 @@ use domain::ids::{CommandId, SessionId};
 use engine::{Command, CommandFailure, Hold};
 use std::cell::RefCell;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
+use store::{OpenError, Options, Store};
 use tests::disk::{Disk, Fault, again, home};
 use tests::driver::{Ended, drive};
 use tests::size::{either, seeds, tell};
+use tests::world::CountedClock;
 use tests::{DieAt, Process, Rig};
 
 /// By day one call in so many is refused.
@@ -172,6 +175,64 @@ fn a_child_whose_disk_fails() {
 fn rel_r5_whichever_call_of_the_store_fails_nothing_is_lost_and_the_work_goes_on() {
     let home = tempfile::tempdir_in("/dev/shm").expect("memory");
     print!("{}", again("failing_disk::a_child_whose_disk_fails", home.path()));
+}
+
+/// Opens a store, a new one or one that was there, while the n-th call fails; gives how many calls did.
+fn opening(home: &Path, there: bool, n: u64, fault: Fault) -> u64 {
+    let scenario = all().remove(0);
+    let place = tempfile::tempdir_in(home).expect("a folder");
+    let rig = scenario.rig_over(&place.path().join("data"), &place.path().join("project"));
+    let disk = Disk::under(rig.data()).expect("this process is under the disk");
+    let open =
+        || Store::open(rig.data(), Options::inline(Arc::new(CountedClock::of(Arc::clone(&rig.world)))));
+    if there {
+        drop(open().expect("opens"));
+    }
+    disk.fail(n, fault, 1);
+    let opened = open().map(drop);
+    disk.mend();
+    let (failed, first) = disk.failed();
+    let at = format!("{fault:?} at call {n} ({first}), {}", if there { "opened again" } else { "new" });
+    if let Err(error) = opened {
+        let (said, folder) = (error.to_string(), rig.data().to_string_lossy().into_owned());
+        assert!(said.contains(&folder), "{at}: it doesn't say where: {said}");
+        assert!(!matches!(error, OpenError::Damaged { .. }), "{at}: nothing is damaged: {said}");
+    }
+    let (session, epoch) = alone(async {
+        let process = rig.start(DieAt::never());
+        let (session, ended) = patiently(&scenario, &rig, &process, &RefCell::default()).await;
+        assert_eq!(ended, Ended::Resting, "{at}");
+        (session, process.engine.store().epoch())
+    });
+    let findings = rig.findings(&session, epoch);
+    assert!(findings.is_empty(), "{at}: {findings:#?}");
+    failed
+}
+
+/// The child's work; without a parent it has no disk to fail and says so.
+#[test]
+fn a_child_that_opens_stores_on_a_failing_disk() {
+    let Some(home) = home() else {
+        assert!(Disk::under(Path::new("/nowhere")).is_none());
+        return;
+    };
+    // A new store and one that was there, each with each fault.
+    let (seeds, mut runs) = (seeds(0..2 * Fault::ALL.len() as u64), 0);
+    for seed in seeds.clone() {
+        let fault = Fault::ALL[usize::try_from(seed / 2).expect("small") % Fault::ALL.len()];
+        let step = either(7, 1);
+        let mut n = 1 + seed % step;
+        while opening(&home, seed % 2 == 1, n, fault) > 0 {
+            (runs, n) = (runs + 1, n + step);
+        }
+    }
+    tell("R5 opening", &seeds, &[("runs", runs)]);
+}
+
+#[test]
+fn rel_r5_a_store_whose_opening_fails_anywhere_says_why_and_opens_afterwards() {
+    let home = tempfile::tempdir_in("/dev/shm").expect("memory");
+    print!("{}", again("failing_disk::a_child_that_opens_stores_on_a_failing_disk", home.path()));
 }
 
 /// The first request of a session keeps its head as a file; where that can't be, the turn waits and says what for.

@@ -7,8 +7,10 @@
 use crate::connection::{self, Role, Unfit};
 use crate::error::OpenError;
 use crate::folder::{DataFolder, io_at, sync_folder};
+use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::fs::{self, File};
+use std::path::Path;
 
 /// One step from a layout to the next.
 pub(crate) type Migration = &'static str;
@@ -70,17 +72,20 @@ fn create(folder: &DataFolder, migrations: &[Migration]) -> Result<(), OpenError
             _ => {}
         }
     }
-    let made = Connection::open(&unborn).and_then(|mut connection| {
-        // From the start: the switch goes through a journal, and a store that is cut off in it can't be looked at.
-        connection.pragma_update(None, "journal_mode", "wal")?;
-        apply(&mut connection, migrations, 0)?;
-        connection.close().map_err(|(_, error)| error)
-    });
-    made.map_err(|error| open_failed(folder, "making a new store", Unfit::Sql(error)))?;
+    make(&unborn, migrations).map_err(|unfit| open_failed(folder, "making a new store", unfit))?;
     let path = folder.database();
     File::open(&unborn).and_then(|file| file.sync_all()).map_err(io_at(&unborn))?;
     fs::rename(&unborn, &path).map_err(io_at(&path))?;
     sync_folder(folder.path()).map_err(io_at(folder.path()))
+}
+
+/// A whole store in one file. The switch to a write-ahead log comes last and before the file has its name: it goes through a
+/// journal, and a store that is cut off in it can't be looked at; and nothing may be left in a log that doesn't move along.
+fn make(unborn: &Path, migrations: &[Migration]) -> Result<(), Unfit> {
+    let mut connection = Connection::open(unborn)?;
+    apply(&mut connection, migrations, 0)?;
+    connection::set(&connection, "journal_mode", &Value::Text("wal".to_owned()))?;
+    connection.close().map_err(|(_, error)| Unfit::Sql(error))
 }
 
 /// Keeps a copy of the store as it is.
