@@ -4,6 +4,7 @@ use crate::play::{Play, asks, calls, read, run, runs, script, text};
 use crate::scenarios::all;
 use domain::call::Mode;
 use domain::event::{End, Fact, Resolution, Target, ToolResult};
+use domain::state::{State, StepPhase};
 use engine::{Command, CommandError, CommandFailure, Hold};
 use std::sync::Arc;
 use std::time::Duration;
@@ -186,4 +187,29 @@ async fn rel_x14_arguments_that_can_not_be_are_told_to_the_model() {
     });
     let errors: Vec<String> = errors.collect();
     assert!(errors.len() >= odd.len(), "{errors:?}");
+}
+
+/// The same in mid-answer: what still streams to the sleeper is recorded nowhere, and the answer is asked for once more.
+#[test]
+fn rel_x05_what_streams_to_a_sleeper_is_not_recorded() {
+    let slow = r#"{"text":"Very slow words indeed.","pace_ms":60000}"#;
+    alone(async {
+        let sleeper = Play::of(&script(&[slow, &text("Done.")])).await;
+        sleeper.say("Begin.").await;
+        let streams = |state: &State| matches!(state.step(), Some((_, step)) if matches!(step.phase, StepPhase::Attempting { .. }));
+        sleeper.until(streams).await;
+        sleeper.rig.world.pass(HOUR);
+        std::fs::remove_file(sleeper.rig.data().join("lock")).expect("it is taken away");
+        let slept_from = sleeper.rig.log(&sleeper.session).len();
+        let process = Arc::new(sleeper.rig.start(DieAt::never()));
+        let second = Play { rig: Arc::clone(&sleeper.rig), process, session: sleeper.session.clone() };
+        second.idle().await;
+        assert_eq!(second.rest(&Answers::default()).await, Ended::Resting);
+        // The sleeper's stream runs out, too.
+        tokio::time::sleep(Duration::from_secs(24 * 3_600)).await;
+        let log = second.rig.log(&second.session);
+        assert!(log[slept_from..].iter().all(|event| event.epoch == 2), "the sleeper wrote nothing more");
+        assert_eq!(second.count("assistant/accepted"), 1);
+        second.clean();
+    });
 }
