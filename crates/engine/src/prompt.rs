@@ -108,6 +108,15 @@ impl Prompt {
         Body::assemble(dialect, &self.head, &self.segments, &Markers { head: true, segments })
     }
 
+    /// How many chunks of a body with these markers a later body of the epoch has as well: all before the first marked segment.
+    /// None where chunks can't be told by counting.
+    #[must_use]
+    pub fn same_chunks(&self, body: &Body, markers: &[u32]) -> usize {
+        let first = markers.first().and_then(|at| usize::try_from(*at).ok()).unwrap_or(self.segments.len());
+        // Head, segments with a comma between each two, tail; an empty segment would have no chunk.
+        if body.chunks.len() == 2 * self.segments.len() + 1 { (2 * first).max(1) } else { 0 }
+    }
+
     /// Where markers go: the newest segment, and the one before, which the last request had marked.
     #[must_use]
     pub fn markers(&self) -> Vec<u32> {

@@ -129,6 +129,13 @@ pub struct Markers {
     pub segments: Vec<usize>,
 }
 
+/// The hash of how a body begins, so that a longer one with the same beginning isn't hashed from its start.
+#[derive(Debug, Clone, Default)]
+pub struct Begun {
+    hash: Sha256,
+    chunks: usize,
+}
+
 /// The chunks of a whole request body, immutable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
@@ -165,6 +172,25 @@ impl Body {
         Digest(hash.finalize().into())
     }
 
+    /// The same as [`Body::digest`], going on from what `begun` has hashed of an earlier body. The first `same` chunks must be
+    /// those of that body, and of every later one that this is asked for.
+    #[must_use]
+    pub fn digest_from(&self, begun: &mut Begun, same: usize) -> Digest {
+        let same = same.min(self.chunks.len());
+        if begun.chunks > same {
+            *begun = Begun::default();
+        }
+        for chunk in &self.chunks[begun.chunks..same] {
+            begun.hash.update(chunk);
+        }
+        begun.chunks = same;
+        let mut hash = begun.hash.clone();
+        for chunk in &self.chunks[same..] {
+            hash.update(chunk);
+        }
+        Digest(hash.finalize().into())
+    }
+
     /// The body's length in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -181,5 +207,32 @@ impl Body {
     #[must_use]
     pub fn to_bytes(&self) -> Bytes {
         self.chunks.concat().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A body that grows, with its marks moving along, and one that is shorter again.
+    #[test]
+    fn a_digest_goes_on_from_what_was_hashed() {
+        let dialect = Anthropic::new("anthropic");
+        let element = |n: usize| {
+            Bytes::from(dialect.segment(&[Message::User(format!("words {n} {}", "x".repeat(n * 37)))]))
+        };
+        let head = Bytes::from_static(br#"{"system":[{"type":"text","text":"s"}],"messages":["#);
+        let all: Vec<Bytes> = (0..12).map(element).collect();
+        let mut begun = Begun::default();
+        for count in (1_usize..=12).chain([3, 4, 12]) {
+            let marked = count.saturating_sub(2)..count;
+            let first = marked.start;
+            let markers = Markers { head: true, segments: marked.collect() };
+            let body = Body::assemble(&dialect, &head, &all[..count], &markers);
+            assert_eq!(body.chunks.len(), 2 * count + 1);
+            assert_eq!(body.digest_from(&mut begun, (2 * first).max(1)), body.digest(), "{count} segments");
+        }
+        let whole = Body::assemble(&dialect, &head, &all, &Markers::default());
+        assert_eq!(whole.digest_from(&mut Begun::default(), 1_000), whole.digest(), "more than there are");
     }
 }

@@ -28,7 +28,7 @@ mod json;
 
 pub use capabilities::capabilities;
 pub use connection::{Connection, ConnectionError, Proxy};
-pub use dialect::{Body, Dialect, Markers, UnknownDialect, dialect_of};
+pub use dialect::{Begun, Body, Dialect, Markers, UnknownDialect, dialect_of};
 pub use http::{Http, Timers};
 pub use presets::{Preset, SuggestedModel, presets};
 pub use scripted::{Player, Script, ScriptError};

@@ -14,7 +14,7 @@ use domain::digest::Digest;
 use domain::event::{EpochReason, Fact, Source};
 use domain::ids::{SessionId, StepId};
 use domain::state::{Session, State, Step};
-use providers::Dialect;
+use providers::{Begun, Body, Dialect};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{BlobError, ReadError};
@@ -22,7 +22,23 @@ use tokio_util::sync::CancellationToken;
 use tools::{Cage, Place};
 
 /// A session's prompt cache, shared with the operation that fills it.
-pub(crate) type Cache = Arc<Mutex<Prompt>>;
+pub(crate) type Cache = Arc<Mutex<Kept>>;
+
+/// What is kept of the last request, so that the next one costs what it adds.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    prompt: Prompt,
+    /// The hash of what a later body of this prefix epoch begins with.
+    begun: Begun,
+    /// The body as it was hashed.
+    body: Option<(Digest, Arc<Body>)>,
+}
+
+/// The body that was prepared, where it is the one with this digest.
+pub(super) fn prepared_body(cache: &Cache, digest: Digest) -> Option<Arc<Body>> {
+    let kept = cache.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.body.as_ref().filter(|(of, _)| *of == digest).map(|(_, body)| Arc::clone(body))
+}
 
 pub(crate) async fn prepare(
     shared: Arc<Shared>,
@@ -199,25 +215,33 @@ impl Ground<'_> {
             prompt.segments.push(segment);
         }
         let markers = prompt.markers();
-        let body = prompt.body(&*self.dialect, &markers);
+        let body = Arc::new(prompt.body(&*self.dialect, &markers));
+        let fresh = opened.is_some();
+        let opened = match opened {
+            Some(reason) => Some((reason, self.keep_head(&self.head)?)),
+            None => None,
+        };
+        let mut kept = cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if fresh || kept.prompt.epoch != prompt.epoch {
+            kept.begun = Begun::default();
+        }
+        let digest = body.digest_from(&mut kept.begun, prompt.same_chunks(&body, &markers));
+        (kept.body, kept.prompt) = (Some((digest, Arc::clone(&body))), prompt);
+        drop(kept);
         let request = PreparedRequest {
             generation: self.state.history.generation,
             asked: self.state.history.asked,
             facts: addition.facts,
             included: addition.included,
-            opened: match opened {
-                Some(reason) => Some((reason, self.keep_head(&self.head)?)),
-                None => None,
-            },
+            opened,
             dialect: (self.dialect.name().to_owned(), self.dialect.adapter_version()),
             added,
             markers,
-            body: body.digest(),
+            body: digest,
             bytes: body.len() as u64,
             tokens,
             credential,
         };
-        *cache.lock().unwrap_or_else(PoisonError::into_inner) = prompt;
         Ok(request)
     }
 
@@ -267,9 +291,14 @@ pub(crate) fn current(
     prefix: &domain::state::Prefix,
     cache: &Cache,
 ) -> Result<Prompt, crate::prompt::RebuildError> {
-    let cached = cache.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let fits = cached.epoch == prefix.epoch && u32::try_from(cached.segments.len()) == Ok(prefix.segments);
-    if fits { Ok(cached) } else { Prompt::load(&shared.store, session, prefix) }
+    {
+        let kept = cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let cached = &kept.prompt;
+        if cached.epoch == prefix.epoch && u32::try_from(cached.segments.len()) == Ok(prefix.segments) {
+            return Ok(cached.clone());
+        }
+    }
+    Prompt::load(&shared.store, session, prefix)
 }
 
 fn environment(shared: &Shared, session: &Session) -> Environment {

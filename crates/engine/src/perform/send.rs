@@ -1,6 +1,6 @@
 //! Sending a prepared request: the stream is shown at once, logged in batches, and ends as one input.
 
-use super::prepare::{Cache, current};
+use super::prepare::{Cache, current, prepared_body};
 use crate::decide::Op;
 use crate::input::Input;
 use crate::perform::{Done, Pieces};
@@ -48,10 +48,17 @@ async fn stream(
     let Some((step, request)) = step.and_then(|step| Some((step, step.request.as_ref()?))) else {
         return Err("there is no prepared request".into());
     };
-    let body = body(shared, session, state, step, request, cache)?;
-    if body.digest() != request.body {
-        return Err("the rebuilt request differs from the prepared one; it was not sent".into());
-    }
+    // What was hashed when it was prepared is what is sent; after a restart it is put together and hashed again.
+    let body = match prepared_body(cache, request.body) {
+        Some(body) => body,
+        None => {
+            let body = body(shared, session, state, step, request, cache)?;
+            if body.digest() != request.body {
+                return Err("the rebuilt request differs from the prepared one; it was not sent".into());
+            }
+            Arc::new(body)
+        }
+    };
     let waiting = Arc::new(Mutex::new(Waiting::default()));
     let mut sink = Show {
         shared: Arc::clone(shared),
