@@ -61,7 +61,8 @@ impl Room {
                 };
                 let fold = began.map_err(crate::failure::internal)??;
                 let pending = fold.moving();
-                let watch = Watch { inside, fold, pending, due: Some(Instant::now()), to };
+                let now = Instant::now();
+                let watch = Watch { inside, fold, pending, due: Some(now), next: now, to };
                 tokio::spawn(watch.run(notices, live));
             }
         }
@@ -102,6 +103,8 @@ struct Watch {
     pending: Vec<Patch>,
     /// When what is pending goes out.
     due: Option<Instant>,
+    /// One frame after the last notification: what comes later than that needn't wait.
+    next: Instant,
     to: mpsc::Sender<Notification>,
 }
 
@@ -193,16 +196,21 @@ impl Watch {
         }
         let patches = self.fold.event(&event, &*self.inside);
         // The number alone is news too: the client resumes after it.
-        self.due.get_or_insert_with(|| Instant::now() + FRAME);
+        self.soon();
         self.add(patches);
         Ok(())
     }
 
     fn add(&mut self, patches: Vec<Patch>) {
         if !patches.is_empty() {
-            self.due.get_or_insert_with(|| Instant::now() + FRAME);
+            self.soon();
             self.pending.extend(patches);
         }
+    }
+
+    /// What is pending goes out when the frame of the last notification is over.
+    fn soon(&mut self) {
+        self.due.get_or_insert_with(|| self.next.max(Instant::now()));
     }
 
     fn flush(&mut self) -> Result<(), Over> {
@@ -216,6 +224,7 @@ impl Watch {
         let patches = joined(std::mem::take(&mut self.pending));
         room.send(Notification::Session { session, seq: self.fold.next_seq().saturating_sub(1), patches });
         self.due = None;
+        self.next = Instant::now() + FRAME;
         Ok(())
     }
 
