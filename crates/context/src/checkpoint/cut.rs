@@ -50,10 +50,10 @@ pub fn cut_at(facts: &[(u64, Fact)], upto: u64, end: u64) -> Cut {
 }
 
 /// Where references may begin, so that the newest closed steps keep their results, and how many results become references
-/// beyond those that are (`since`).
+/// beyond those that are (`since`). A step that never got an answer has no results and isn't one of them.
 #[must_use]
 pub fn references(facts: &[(u64, Fact)], since: u64, end: u64) -> (u64, u64) {
-    let starts = closed(facts, end);
+    let starts = answered(facts, end);
     let upto = starts.len().checked_sub(WHOLE).and_then(|at| starts.get(at)).copied().unwrap_or(0);
     let long = between(facts, since, upto).iter().filter(|(seq, fact)| match fact {
         Fact::ToolResult(e) => {
@@ -71,6 +71,20 @@ pub fn references(facts: &[(u64, Fact)], since: u64, end: u64) -> (u64, u64) {
 fn closed(facts: &[(u64, Fact)], end: u64) -> Vec<u64> {
     let starts = facts.iter().filter(|(seq, fact)| *seq < end && matches!(fact, Fact::StepStart(_)));
     starts.map(|(seq, _)| *seq).collect()
+}
+
+/// Where those of them begin that got an answer.
+fn answered(facts: &[(u64, Fact)], end: u64) -> Vec<u64> {
+    let mut begun = None;
+    let mut starts = Vec::new();
+    for (seq, fact) in facts.iter().filter(|(seq, _)| *seq < end) {
+        match fact {
+            Fact::StepStart(_) => begun = Some(*seq),
+            Fact::AssistantAccepted(_) => starts.extend(begun.take()),
+            _ => {}
+        }
+    }
+    starts
 }
 
 fn between(facts: &[(u64, Fact)], from: u64, to: u64) -> &[(u64, Fact)] {

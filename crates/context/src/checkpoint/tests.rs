@@ -293,6 +293,20 @@ fn only_a_summary_that_says_something_is_one() {
     assert!(usable(&"字".repeat(20_000)).is_some_and(|text| text.len() <= 32 * 1024));
 }
 
+/// Steps that a killed process left without an answer don't take the place of the newest ones that have results.
+#[test]
+fn r_cmp_15_steps_without_an_answer_do_not_cost_the_newest_results() {
+    let long = "a long result. ".repeat(200);
+    let read = |n: u128| {
+        vec![step(n), answered("Looking."), called(n, "read_file", "{}"), result(n, exit(0), &long, vec![])]
+    };
+    let mut facts: Vec<Fact> = (1..4).flat_map(read).collect();
+    let of = |facts: &[Fact]| references(&(10..).zip(facts.iter().cloned()).collect::<Vec<_>>(), 0, 90);
+    assert_eq!(of(&facts), (14, 1), "the newest two are whole");
+    facts.extend((4..8).map(step));
+    assert_eq!(of(&facts), (14, 1));
+}
+
 /// Cuts fall between steps, keep the newest that fit, and leave nothing new out.
 #[test]
 fn r_cmp_06_cuts_lie_between_closed_steps() {
