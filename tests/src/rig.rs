@@ -16,6 +16,9 @@ use tokio_util::sync::CancellationToken;
 use tools::Cage;
 use tools::rules::{About, Layer, Rule};
 
+/// A service that thinks: of a request's body it makes an answer as a script has it.
+pub type Mind = Arc<dyn Fn(&[u8]) -> serde_json::Value + Send + Sync>;
+
 /// Everything that outlives a process.
 pub struct Rig {
     _homes: Vec<tempfile::TempDir>,
@@ -44,6 +47,8 @@ pub struct Rig {
     pub limits: Limits,
     /// Models that may go on where the chosen one doesn't answer.
     pub instead: Vec<ModelChoice>,
+    /// What answers in the script's place.
+    pub mind: Option<Mind>,
 }
 
 /// The person's rules: each is about something, and never or asked.
@@ -158,6 +163,7 @@ impl Rig {
             window: Some(100_000),
             limits: Limits::default(),
             instead: Vec::new(),
+            mind: None,
         }
     }
 
@@ -201,6 +207,7 @@ impl Rig {
                 player: Arc::clone(&player),
                 window: self.window,
                 instead: self.instead.clone(),
+                mind: self.mind.clone(),
             }),
             launcher: self.launcher.clone().unwrap_or_else(|| {
                 Arc::new(CountingShell { world: Arc::clone(&self.world), cage: self.cage })
@@ -288,6 +295,7 @@ struct Played {
     player: Arc<Player>,
     instead: Vec<ModelChoice>,
     window: Option<u64>,
+    mind: Option<Mind>,
 }
 
 impl Models for Played {
@@ -328,7 +336,13 @@ impl Models for Played {
                 body: request.body,
                 conversation: request.conversation,
             };
-            self.player.send(request, sink, cancel).await
+            let Some(mind) = &self.mind else { return self.player.send(request, sink, cancel).await };
+            let mut answer = mind(&request.body.to_bytes());
+            // A player of its own: it has nothing to skip.
+            answer["repeat"] = true.into();
+            let thought = Script::parse(&serde_json::json!({ "answers": [answer] }).to_string());
+            let thought = thought.unwrap_or_else(|error| panic!("no answer of a script: {error}"));
+            Player::new(thought).send(request, sink, cancel).await
         })
     }
 }
