@@ -4,7 +4,10 @@
 #![cfg(unix)]
 
 use crate::rig::{Rig, Running, payloads, text, wait_for};
+use api::wire::command::{Command, Intent, Reply};
+use host::{Ids as _, Options, Seat};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,5 +194,77 @@ fn who_starts_at_the_same_moment_comes_in() {
     let log = rig.run(&["log", &session, "--json"]).json();
     let posted = payloads(&log, "inbox/posted");
     assert_eq!(posted.iter().filter(|message| message.to_string().contains("hello")).count(), 4);
+    assert_eq!(rig.run(&["verify"]).code, 0);
+}
+
+async fn until(what: &str, so: impl Fn() -> bool) {
+    let holds = async {
+        while !so() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), holds).await.expect(what);
+}
+
+/// The app as another process that is killed again and again under a client that speaks; the client's seat hosts then.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_command_is_lost_and_none_is_done_twice_while_hosts_are_killed() {
+    const ROUNDS: usize = 4;
+    const EACH: usize = 12;
+    let rig = rig();
+    let session = said(&rig);
+    let mut sent = BTreeSet::new();
+    for round in 0..ROUNDS {
+        let mut app = rig.start_beside_us(&["serve"]);
+        app.line("the address");
+        let seat =
+            Seat::take(Options::new(Some(rig.data()))).await.unwrap_or_else(|failed| panic!("{failed:?}"));
+        assert!(seat.host().is_none(), "the app hosts");
+        let (acknowledged, mut heard) = tokio::sync::mpsc::unbounded_channel();
+        let speaking = tokio::spawn({
+            let (seat, session) = (std::sync::Arc::clone(&seat), session.clone());
+            async move {
+                for number in 0..EACH {
+                    let send = Command::Send {
+                        session: session.clone(),
+                        text: format!("message {round}-{number}."),
+                        intent: Intent::FollowUp,
+                        command: format!("cmd_{:032x}", host::SystemIds.next()),
+                    };
+                    match seat.call(send).await {
+                        Ok(Reply::Sent { message, .. }) => drop(acknowledged.send(message)),
+                        other => panic!("{other:?}"),
+                    }
+                }
+            }
+        });
+        for _ in 0..3 {
+            sent.insert(heard.recv().await.expect("an answer"));
+        }
+        app.signal("-KILL");
+        speaking.await.expect("all was said");
+        while let Some(message) = heard.recv().await {
+            sent.insert(message);
+        }
+        // All may have been said before it was killed; this process hosts then without anybody asking for anything.
+        until("this process hosts", || seat.host().is_some()).await;
+        seat.close().await;
+        // The store closes with the last who knows the seat; its own keeper may just be looking.
+        let left = std::sync::Arc::downgrade(&seat);
+        drop(seat);
+        until("the store is closed", || left.strong_count() == 0).await;
+    }
+    assert_eq!(sent.len(), ROUNDS * EACH);
+    let log = rig.run(&["log", &session, "--json"]).json();
+    let numbers: Vec<_> = log.iter().map(|line| line["event"]["seq"].as_u64()).collect();
+    assert_eq!(numbers, (0..log.len() as u64).map(Some).collect::<Vec<_>>());
+    let posted = payloads(&log, "inbox/posted");
+    for round in 0..ROUNDS {
+        for number in 0..EACH {
+            let text = format!("message {round}-{number}.");
+            let times = posted.iter().filter(|message| message.to_string().contains(&text)).count();
+            assert_eq!(times, 1, "{text}");
+        }
+    }
     assert_eq!(rig.run(&["verify"]).code, 0);
 }

@@ -107,7 +107,7 @@ fn d31_what_a_killed_process_left_open_is_never_shown_as_running() {
     let activity = rig.run(&["show", &session, "--json"]).json()[0]["activity"].clone();
     assert_eq!(activity, json!({"kind": "held", "by": "host"}));
     // Whoever opens the store next goes on with it, and then it rests.
-    rig.script(json!([text("Whole.")]));
+    rig.script(json!([text("Whole."), text("Whole."), text("Whole.")]));
     let more = rig.run(&["exec", "--session", &session, "--script", "script.json", "--json", "go on"]);
     assert_eq!(more.code, 0, "{} {}", more.out, more.err);
     assert_eq!(rig.run(&["sessions", "--json"]).json()[0]["state"], "idle");

@@ -76,18 +76,18 @@ impl Rig {
 
     /// Starts it and hands out its lines one by one.
     pub(crate) fn start(&self, args: &[&str]) -> Running {
-        let mut child =
-            self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let out = BufReader::new(child.stdout.take().expect("a pipe"));
-        let (to, lines) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            for line in out.lines().map_while(Result::ok) {
-                if to.send(line).is_err() {
-                    break;
-                }
-            }
-        });
-        Running { child, lines, seen: Vec::new() }
+        Running::of(self.command(args))
+    }
+
+    /// The same, with its door where this process looks for it.
+    #[cfg(unix)]
+    pub(crate) fn start_beside_us(&self, args: &[&str]) -> Running {
+        let mut command = self.command(args);
+        match std::env::var_os("XDG_RUNTIME_DIR") {
+            Some(ours) => command.env("XDG_RUNTIME_DIR", ours),
+            None => command.env_remove("XDG_RUNTIME_DIR"),
+        };
+        Running::of(command)
     }
 }
 
@@ -142,6 +142,20 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let out = BufReader::new(child.stdout.take().expect("a pipe"));
+        let (to, lines) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                if to.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, lines, seen: Vec::new() }
+    }
+
     /// Reads on until an event of this type, and gives its payload.
     pub(crate) fn until(&mut self, kind: &str) -> Value {
         loop {
