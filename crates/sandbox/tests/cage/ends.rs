@@ -302,6 +302,7 @@ fn x10_a_thousand_runs_leak_no_descriptor_and_no_process() {
     let count = || fs::read_dir("/proc/self/fd").unwrap().count();
     let mechanisms: Vec<_> = lab.mechanisms();
     mechanisms.iter().for_each(|mechanism| run(*mechanism)); // The starting thread and its channel stay.
+    // Of those runs some may still be on their way out, so that fewer are right, too; what a thousand leak isn't fewer.
     let before = count();
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
@@ -313,7 +314,7 @@ fn x10_a_thousand_runs_leak_no_descriptor_and_no_process() {
         }
     });
     // The last waiting threads may still be on their way out.
-    within(Duration::from_secs(5), "as many descriptors as before", || count() == before);
+    within(Duration::from_secs(60), "no more descriptors than before", || count() <= before);
     let own = std::process::id().to_string();
     let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
     assert_eq!(children.trim(), "", "processes leaked");
