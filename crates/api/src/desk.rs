@@ -4,10 +4,11 @@
 //! here and from nowhere else, and a key goes in through here and never comes out.
 
 use crate::wire::ApiError;
+use crate::wire::copy::{Copied, Imported};
 use crate::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
 use domain::call::Grant;
 use domain::event::ModelChoice;
-use domain::ids::{FolderId, GrantId};
+use domain::ids::{FolderId, GrantId, SessionId};
 use engine::show::About;
 use futures_util::future::BoxFuture;
 use std::path::PathBuf;
@@ -103,6 +104,24 @@ pub trait Desk: Send + Sync {
     /// # Errors
     /// When the system has no such view.
     fn show(&self, path: PathBuf) -> Asked<'_, ()>;
+
+    /// Writes a file where the person said: whole, or not at all.
+    ///
+    /// # Errors
+    /// When it can't be written; what stood there stands there still.
+    fn save(&self, to: PathBuf, bytes: Vec<u8>) -> Asked<'_, ()>;
+
+    /// Writes a session out as an archive, where nothing stands.
+    ///
+    /// # Errors
+    /// When it can't be read or written.
+    fn export(&self, session: SessionId, to: PathBuf) -> Asked<'_, Copied>;
+
+    /// Takes an archive in.
+    ///
+    /// # Errors
+    /// When it isn't whole; nothing was taken then.
+    fn import(&self, from: PathBuf) -> Asked<'_, Imported>;
 
     /// Providers, with the state of their keys.
     fn providers(&self) -> Asked<'_, Vec<Provider>>;

@@ -8,6 +8,7 @@ pub mod wire;
 
 mod added;
 mod changes;
+mod copy;
 mod desk;
 mod erase;
 mod failure;

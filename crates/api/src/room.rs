@@ -146,6 +146,7 @@ impl Room {
                 self.undo(&session, undo::scope(of, paths)?, overwrite, seen).await
             }
             Command::ShowMade { session, made } => self.show_made(&session, made).await,
+            Command::SaveCopy { .. } | Command::ImportSession => Self::no_dialog(),
             Command::RecordOutline { session, from } => self.record_outline(&session, from).await,
             Command::RecordLines { session, from, count } => self.record_lines(&session, from, count).await,
             Command::RecordEvent { session, seq } => self.record_event(&session, seq).await,

@@ -8,7 +8,7 @@
 
 mod reference;
 
-pub use reference::{PLACE, reference};
+pub use reference::{OUTPUT, PLACE, kept_whole, output_name, reference};
 
 use crate::event::Fact;
 use crate::ids::CallId;

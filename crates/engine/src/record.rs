@@ -4,13 +4,18 @@
 //! beside a long result is read with it.
 
 use domain::digest::Digest;
-use domain::event::Fact;
-use domain::ids::SessionId;
+use domain::event::{Fact, ToolOutcome};
+use domain::history::output_name;
+use domain::ids::{CallId, JobId, SessionId};
 use domain::model::Block;
 use std::collections::BTreeMap;
 use std::io;
-use store::StoreHandle;
+use store::{ReadError, Reader, StoreHandle};
 use tools::record::Record;
+
+/// The kinds of events that hold what a call or a job gave back.
+const RESULT: &str = "tool/result";
+const ENDED: &str = "job/ended";
 
 /// One session's record.
 pub(crate) struct OwnRecord {
@@ -31,6 +36,115 @@ impl Record for OwnRecord {
         };
         Ok((!said.trim().is_empty()).then_some(said))
     }
+
+    fn kept(&self, name: &str) -> io::Result<Option<String>> {
+        let found = newest(&self.store, &self.session, &[RESULT, ENDED], |fact| {
+            outcome(fact)?.kept.values().copied().find(|kept| output_name(kept) == name)
+        });
+        let Some(kept) = found.map_err(io::Error::other)? else { return Ok(None) };
+        let bytes = self.store.blob(&kept).map_err(io::Error::other)?;
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+}
+
+/// All that a call or a job gave back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whole {
+    /// It stands in its event.
+    Text(String),
+    /// It is a content of this name.
+    Kept(Digest),
+}
+
+/// All that a call gave back; `None` where it gave nothing.
+///
+/// # Errors
+/// When an event can't be read.
+pub fn output_of_call(
+    reader: &Reader,
+    session: &SessionId,
+    call: &CallId,
+) -> Result<Option<Whole>, ReadError> {
+    let found = newest(reader, session, &[RESULT], |fact| match fact {
+        Fact::ToolResult(e) if e.call == *call => outcome(fact).map(|outcome| outcome.whole()),
+        _ => None,
+    });
+    Ok(found?.filter(Whole::is_something))
+}
+
+/// All that a job printed; `None` where it printed nothing, or hasn't ended.
+///
+/// # Errors
+/// When an event can't be read.
+pub fn output_of_job(reader: &Reader, session: &SessionId, job: &JobId) -> Result<Option<Whole>, ReadError> {
+    let found = newest(reader, session, &[ENDED], |fact| match fact {
+        Fact::JobEnded(e) if e.job == *job => outcome(fact).map(|outcome| outcome.whole()),
+        _ => None,
+    });
+    Ok(found?.filter(Whole::is_something))
+}
+
+impl Whole {
+    fn is_something(&self) -> bool {
+        !matches!(self, Self::Text(text) if text.trim().is_empty())
+    }
+}
+
+/// What came of a call or of a job: its text, and what was kept beside it.
+struct Outcome<'a> {
+    text: &'a str,
+    kept: &'a BTreeMap<String, Digest>,
+    value: Option<&'a serde_json::Value>,
+}
+
+fn outcome(fact: &Fact) -> Option<Outcome<'_>> {
+    match fact {
+        Fact::ToolResult(e) => {
+            let value = match &e.outcome {
+                ToolOutcome::Ok { value } => Some(value),
+                ToolOutcome::Error { .. } => None,
+            };
+            Some(Outcome { text: &e.text, kept: &e.kept, value })
+        }
+        Fact::JobEnded(e) => Some(Outcome { text: &e.text, kept: &e.kept, value: None }),
+        _ => None,
+    }
+}
+
+impl Outcome<'_> {
+    /// The content that the text names or that the value calls the output; else the text is all there is.
+    fn whole(&self) -> Whole {
+        let output = self.value.and_then(|value| value["output"].as_str());
+        let is_it =
+            |kept: &&Digest| self.text.contains(&output_name(kept)) || output == Some(&kept.to_string());
+        match self.kept.values().find(is_it) {
+            Some(kept) => Whole::Kept(*kept),
+            None => Whole::Text(self.text.to_owned()),
+        }
+    }
+}
+
+/// What the newest event of these kinds gives that gives something.
+fn newest<T>(
+    reader: &Reader,
+    session: &SessionId,
+    kinds: &[&str],
+    of: impl Fn(&Fact) -> Option<T>,
+) -> Result<Option<T>, ReadError> {
+    for kind in kinds {
+        let mut before = u64::MAX >> 1;
+        while let Some(seq) = reader.last_of(session, kind, before)? {
+            let fact = reader
+                .event(session, seq)?
+                .and_then(|event| event.decode().ok())
+                .and_then(|event| event.fact);
+            if let Some(found) = fact.as_ref().and_then(&of) {
+                return Ok(Some(found));
+            }
+            before = seq;
+        }
+    }
+    Ok(None)
 }
 
 impl OwnRecord {

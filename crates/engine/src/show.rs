@@ -20,6 +20,7 @@ pub use tools::{Cage, Limits as Hands, Place, PolicyInput};
 
 use crate::blobs::ReadBlobs;
 use crate::engine::Engine;
+pub use crate::record::{Whole, output_of_call, output_of_job};
 pub use crate::restoring::standing;
 use domain::call::{Act, Effect, Verdict};
 use domain::event::Recorded;
@@ -46,6 +47,12 @@ pub fn up_to_break(
         }
         Err(read) => Err(read),
     }
+}
+
+/// Did a content go because its words were erased? Else it was let go of with what was kept for undo.
+#[must_use]
+pub fn is_erasure(why: store::Gone) -> bool {
+    why == store::Gone::Erased
 }
 
 /// What stands at a changed path, before, after and now.

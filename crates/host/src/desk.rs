@@ -5,13 +5,14 @@ use crate::keychain::KeychainError;
 use crate::models::Ways;
 use crate::services::Services;
 use crate::vault::{KeyError, KeyState};
-use crate::{permissions, ports, rules, settings, show, tour};
+use crate::{keep, permissions, ports, rules, settings, show, tour};
 use api::wire::ApiError;
+use api::wire::copy::{Copied, Imported};
 use api::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
 use api::{Asked, Desk, Kept, Lasting, Ruled, TourStart, error};
 use domain::call::Grant;
 use domain::event::ModelChoice;
-use domain::ids::{FolderId, GrantId, Ids as _};
+use domain::ids::{FolderId, GrantId, Ids as _, SessionId};
 use engine::show::About;
 use futures_util::future::FutureExt as _;
 use sandbox::Strength;
@@ -101,6 +102,20 @@ impl Desk for HostDesk {
 
     fn show(&self, path: PathBuf) -> Asked<'_, ()> {
         async move { show::show(&path).await }.boxed()
+    }
+
+    fn save(&self, to: PathBuf, bytes: Vec<u8>) -> Asked<'_, ()> {
+        self.blocking(move |_, _| keep::save(&to, &bytes, &ports::SystemIds))
+    }
+
+    fn export(&self, session: SessionId, to: PathBuf) -> Asked<'_, Copied> {
+        let data = self.folders.data.clone();
+        self.blocking(move |_, _| keep::take_out(&data, &session, &to))
+    }
+
+    fn import(&self, from: PathBuf) -> Asked<'_, Imported> {
+        let (store, data) = (self.folders.store.clone(), self.folders.data.clone());
+        self.blocking(move |_, _| keep::take_in(&store, &data, &from))
     }
 
     fn providers(&self) -> Asked<'_, Vec<Provider>> {

@@ -11,6 +11,7 @@ mod doctor;
 pub mod door;
 mod folders;
 mod host;
+mod keep;
 mod keychain;
 mod models;
 mod permissions;

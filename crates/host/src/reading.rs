@@ -4,10 +4,11 @@ use crate::desk::cage;
 use crate::folders::shown;
 use crate::settings;
 use api::wire::ApiError;
+use api::wire::copy::{Copied, Imported};
 use api::wire::store::{AppInfo, Folder, Provider, ProviderDraft, Settings};
 use api::{Asked, Desk, Kept, Room, Ruled, TourStart, error};
 use domain::call::Grant;
-use domain::ids::{FolderId, GrantId};
+use domain::ids::{FolderId, GrantId, SessionId};
 use engine::show::About;
 use futures_util::future::FutureExt as _;
 use std::path::{Path, PathBuf};
@@ -74,6 +75,18 @@ impl Desk for ReadingDesk {
     }
 
     fn show(&self, _: PathBuf) -> Asked<'_, ()> {
+        only_reading()
+    }
+
+    fn save(&self, _: PathBuf, _: Vec<u8>) -> Asked<'_, ()> {
+        only_reading()
+    }
+
+    fn export(&self, _: SessionId, _: PathBuf) -> Asked<'_, Copied> {
+        only_reading()
+    }
+
+    fn import(&self, _: PathBuf) -> Asked<'_, Imported> {
         only_reading()
     }
 

@@ -10,6 +10,7 @@ use crate::host::{Host, Options};
 use api::error;
 use api::wire::ApiError;
 use api::wire::command::{Command, Notification, Reply, Topic};
+use api::wire::copy::{Copied, CopyOf, Imported};
 use api::wire::store::Folder;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -123,6 +124,57 @@ impl Seat {
         self.ask(false, |at| {
             let (session, path) = (session.to_owned(), path.to_owned());
             async move { at.add_folder(&session, &path).await }
+        })
+        .await
+    }
+
+    /// The name to propose for a copy, where there is something to copy.
+    ///
+    /// # Errors
+    /// When there isn't.
+    pub async fn copy_name(&self, session: &str, of: &CopyOf) -> Result<String, ApiError> {
+        self.ask(true, |at| {
+            let (session, of) = (session.to_owned(), of.clone());
+            async move {
+                match at {
+                    At::Host(host) => host.room().copy_name(&session, &of).await,
+                    At::Guest(client) => client.copy_name(&session, &of).await,
+                }
+            }
+        })
+        .await
+    }
+
+    /// Saves a copy where the person said.
+    ///
+    /// # Errors
+    /// When there is nothing to copy, or it can't be written.
+    pub async fn save_copy(&self, session: &str, of: &CopyOf, to: &Path) -> Result<Copied, ApiError> {
+        self.ask(false, |at| {
+            let (session, of, to) = (session.to_owned(), of.clone(), to.to_owned());
+            async move {
+                match at {
+                    At::Host(host) => host.room().save_copy(&session, &of, &to).await,
+                    At::Guest(client) => client.save_copy(&session, &of, &to).await,
+                }
+            }
+        })
+        .await
+    }
+
+    /// Takes in a session from where the person said.
+    ///
+    /// # Errors
+    /// When it isn't whole, or is here already.
+    pub async fn import_session(&self, from: &Path) -> Result<Imported, ApiError> {
+        self.ask(false, |at| {
+            let from = from.to_owned();
+            async move {
+                match at {
+                    At::Host(host) => host.room().import_session(&from).await,
+                    At::Guest(client) => client.import_session(&from).await,
+                }
+            }
         })
         .await
     }

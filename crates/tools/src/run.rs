@@ -7,6 +7,7 @@ use crate::clear::Cleared;
 use crate::tool::{Ctx, Raw, Trouble, failed};
 use domain::call::{Effect, ToolError};
 use domain::digest::Digest;
+use domain::history::kept_whole;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -165,8 +166,9 @@ fn post(end: End, raw: Raw, ctx: &Ctx) -> Finished {
         false => clean,
         true => {
             let kept = ctx.blobs.attach(&mut clean.as_bytes());
+            let whole = kept.as_ref().ok().map(|kept| format!("\n{}", kept_whole(kept)));
             blobs.extend(kept.ok());
-            shortened(&clean, ctx.limits.result_bytes)
+            shortened(&clean, ctx.limits.result_bytes) + &whole.unwrap_or_default()
         }
     };
     Finished { end, text, value: redacted(value, ctx), effects, blobs, seen, secrets }

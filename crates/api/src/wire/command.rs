@@ -3,6 +3,7 @@
 //! A command is typed ids and text, never a path or a program: folders come from the dialog, a drop or the recent list
 //! as opaque ids. Commands that append say the sequence number they were recorded at and are idempotent by `command`.
 
+use super::copy::{Copied, CopyOf, Imported};
 use super::permission::{Permissions, RuleAbout, RuleWord, Tried, WhatIf};
 use super::record::{Moment, RecordEvent, RecordLine, RecordOutline, Saw, SawBody, Verification};
 use super::storage::{ErasePreview, EraseWhy, ErasedView, StorageView, ThinnedView};
@@ -28,8 +29,7 @@ pub enum Command {
     Folders,
     /// Let the person choose a folder in the system's dialog (window only). Reply: `folder`, null when dismissed.
     ChooseFolder,
-    /// Let the person choose, in the system's dialog, another folder that the session may look at (window only). Reply:
-    /// `done`, also when dismissed; what was added comes with the view.
+    /// Let the person choose another folder that the session may look at (window only). Reply: `done`, also when dismissed.
     ChooseReadFolder {
         /// The session.
         session: String,
@@ -41,8 +41,7 @@ pub enum Command {
         /// The added folder.
         folder: String,
     },
-    /// Go on in the folder that stands at the session's path now, where its own was moved or replaced: the person says that
-    /// this one is. Reply: `done`.
+    /// Go on in the folder that stands at the session's path now: the person says that this one is it. Reply: `done`.
     UseFolder {
         /// The session.
         session: String,
@@ -249,8 +248,7 @@ pub enum Command {
         /// The path.
         path: String,
     },
-    /// Take changes back; files that somebody changed since stay as they are unless they are named. Reply: `done`, what
-    /// comes of it is an entry of the conversation.
+    /// Take changes back; what somebody changed since stays unless named. Reply: `done`; an entry tells what came of it.
     Undo {
         /// The session.
         session: String,
@@ -271,6 +269,15 @@ pub enum Command {
         /// Its id as given by `changes`.
         made: String,
     },
+    /// Save a copy where the person says in the system's dialog (window only). Reply: `copied`, null when dismissed.
+    SaveCopy {
+        /// The session.
+        session: String,
+        /// Of what.
+        of: CopyOf,
+    },
+    /// Take in a session that the person chooses in a dialog (window only). Reply: `imported`, null when dismissed.
+    ImportSession,
     /// One letter for each event of the record from a sequence number on. Reply: `record_outline`.
     RecordOutline {
         /// The session.
@@ -453,6 +460,10 @@ pub enum Reply {
     WhatIf(WhatIf),
     /// A difference.
     Diff(FileDiff),
+    /// What was saved.
+    Copied(Option<Copied>),
+    /// What was taken in.
+    Imported(Option<Imported>),
     /// An outline of the record.
     RecordOutline(RecordOutline),
     /// Events as lines.

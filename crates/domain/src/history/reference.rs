@@ -3,8 +3,16 @@
 //! A **reference** is the beginning of a result, its size and where the whole of it stands. Invariant: it follows from the
 //! result and its place alone, and is shorter than what it stands for.
 
+use crate::digest::Digest;
+
 /// What the place of a recorded event begins with, where a file's path is expected: `record:812`.
 pub const PLACE: &str = "record:";
+
+/// What the name of a kept output begins with, where a file's path is expected: `output:3fa1c9d27b604e15`.
+pub const OUTPUT: &str = "output:";
+
+/// Digits of a kept output's name.
+const NAME: usize = 16;
 
 /// Longest good result that stays as it is, in bytes.
 const LONGEST: usize = 800;
@@ -14,6 +22,19 @@ const LONGEST_ERROR: usize = 2_000;
 const BEGINNING: usize = 240;
 /// Bytes of an error's beginning that stay.
 const BEGINNING_ERROR: usize = 1_200;
+
+/// The name of a kept output: the same for as long as its bytes are, in this process and any other.
+#[must_use]
+pub fn output_name(kept: &Digest) -> String {
+    let digits = kept.to_string();
+    format!("{OUTPUT}{}", digits.get(..NAME).unwrap_or(&digits))
+}
+
+/// What a cut result says of the whole.
+#[must_use]
+pub fn kept_whole(kept: &Digest) -> String {
+    format!("[all of it is kept: read_file and search_files take {} as a path]", output_name(kept))
+}
 
 /// The reference to this result, recorded at `seq`; `None` where the result is short enough to stay.
 #[must_use]

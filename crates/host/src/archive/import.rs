@@ -10,8 +10,8 @@ use domain::state::State;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
-use std::sync::Arc;
-use store::{Gone, Import, MAX_EVENT_BYTES, Options, Store};
+use std::sync::{Arc, Mutex, PoisonError};
+use store::{Gone, Import, MAX_EVENT_BYTES, Options, Store, StoreHandle};
 
 /// The largest manifest.
 const MANIFEST_BYTES: u64 = 64 << 20;
@@ -22,15 +22,37 @@ const BLOB_BYTES: u64 = 1 << 30;
 /// Where an archive is looked at before it is taken in.
 const ASIDE: &str = "importing";
 
+/// One archive at a time is looked at beside a store.
+static ONE: Mutex<()> = Mutex::new(());
+
 /// Takes an archive into the store of a data folder that nobody has open.
 ///
 /// # Errors
 /// When the store is in use, the session is here, or the archive isn't whole; nothing was taken then.
 pub fn import(data: &Path, from: &Path) -> Result<Archived, ArchiveError> {
+    // Before a store is made where there was none.
     let manifest = manifest(from)?;
-    let events = events(from, &manifest)?;
     store::create_folder(data)?;
     let store = Store::open(data, Options::inline(Arc::new(SystemClock)))?;
+    take_in(&store, data, from, manifest)
+}
+
+/// Takes an archive into the store that this process has open.
+///
+/// # Errors
+/// When the session is here, or the archive isn't whole; nothing was taken then.
+pub(crate) fn import_into(store: &StoreHandle, data: &Path, from: &Path) -> Result<Archived, ArchiveError> {
+    take_in(store, data, from, manifest(from)?)
+}
+
+fn take_in(
+    store: &StoreHandle,
+    data: &Path,
+    from: &Path,
+    manifest: Manifest,
+) -> Result<Archived, ArchiveError> {
+    let events = events(from, &manifest)?;
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     if store.next_seq(&manifest.session)? > 0 {
         return Err(ArchiveError::Here(manifest.session));
     }
@@ -39,7 +61,7 @@ pub fn import(data: &Path, from: &Path) -> Result<Archived, ArchiveError> {
     let requests = verified(&aside, from, &manifest, &events);
     let _ = fs::remove_dir_all(&aside);
     let requests = requests?;
-    take(&store, from, &manifest, events)?;
+    take(store, from, &manifest, events)?;
     let (events, blobs) = (manifest.events, manifest.blobs.len() as u64);
     Ok(Archived { session: manifest.session.to_string(), events, blobs, requests })
 }
@@ -79,7 +101,12 @@ fn rests(state: &State) -> bool {
 }
 
 /// Takes all of it into a store. The events share their words with those given, so a copy of them is small.
-fn take(store: &Store, from: &Path, manifest: &Manifest, events: Vec<Recorded>) -> Result<(), ArchiveError> {
+fn take(
+    store: &StoreHandle,
+    from: &Path,
+    manifest: &Manifest,
+    events: Vec<Recorded>,
+) -> Result<(), ArchiveError> {
     for kept in &manifest.blobs {
         if kept.bytes > BLOB_BYTES {
             return Err(ArchiveError::Unfit(format!("content {} is too large", kept.digest)));

@@ -10,7 +10,11 @@ mod line;
 
 pub use export::export;
 pub use import::import;
+pub(crate) use import::import_into;
 
+use crate::keep::unwritten;
+use api::error;
+use api::wire::ApiError;
 use domain::digest::Digest;
 use domain::ids::SessionId;
 use serde::{Deserialize, Serialize};
@@ -115,6 +119,25 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
+    /// As clients see it.
+    #[must_use]
+    pub fn to_api(&self) -> ApiError {
+        let code = match self {
+            Self::There(_) => "archive/there",
+            Self::Here(_) => "archive/here",
+            Self::Unfit(_) => "archive/unfit",
+            // Events that don't follow from each other are refused by the store itself.
+            Self::Changed(_) | Self::Save(store::AppendError::ReadOnly(_)) => "archive/changed",
+            Self::AtWork => "archive/at_work",
+            Self::Unknown(_) => "session/unknown",
+            Self::Id(_) => "command/invalid",
+            Self::Io { source, .. } => return unwritten(source, self.to_string()),
+            // An archive's manifest is a promise: what isn't there was taken away.
+            Self::Open(_) | Self::Read(_) | Self::Blob(_) | Self::Save(_) => "archive/store",
+        };
+        error(code, self.to_string(), "")
+    }
+
     /// Does another Daybook have the store open?
     #[must_use]
     pub fn is_in_use(&self) -> bool {

@@ -8,6 +8,7 @@ use super::words::{Delivered, Numbered, Request, Said, VERSION};
 use crate::data;
 use api::wire::ApiError;
 use api::wire::command::{Command, Notification, Reply, Topic};
+use api::wire::copy::{Copied, CopyOf, Imported};
 use api::wire::store::Folder;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -91,6 +92,33 @@ impl Client {
     pub async fn add_folder(&self, session: &str, path: &Path) -> Result<(), ApiError> {
         let path = path.to_string_lossy().into_owned();
         self.ask(Request::AddFolder { session: session.to_owned(), path }).await.map(drop)
+    }
+
+    /// The name to propose for a copy.
+    ///
+    /// # Errors
+    /// When there is nothing to copy.
+    pub async fn copy_name(&self, session: &str, of: &CopyOf) -> Result<String, ApiError> {
+        let (session, of) = (session.to_owned(), of.clone());
+        self.ask(Request::CopyName { session, of }).await.and_then(typed)
+    }
+
+    /// Saves a copy where the person said.
+    ///
+    /// # Errors
+    /// When there is nothing to copy, or it can't be written.
+    pub async fn save_copy(&self, session: &str, of: &CopyOf, to: &Path) -> Result<Copied, ApiError> {
+        let (session, of, path) = (session.to_owned(), of.clone(), to.to_string_lossy().into_owned());
+        self.ask(Request::SaveCopy { session, of, path }).await.and_then(typed)
+    }
+
+    /// Takes in a session from where the person said.
+    ///
+    /// # Errors
+    /// When it isn't whole, or is here already.
+    pub async fn import_session(&self, from: &Path) -> Result<Imported, ApiError> {
+        let path = from.to_string_lossy().into_owned();
+        self.ask(Request::ImportSession { path }).await.and_then(typed)
     }
 
     /// Listens to a topic.

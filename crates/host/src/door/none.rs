@@ -4,6 +4,7 @@ use super::DoorError;
 use crate::host::Host;
 use api::wire::ApiError;
 use api::wire::command::{Command, Notification, Reply, Topic};
+use api::wire::copy::{Copied, CopyOf, Imported};
 use api::wire::store::Folder;
 use std::path::Path;
 use tokio::sync::mpsc;
@@ -65,6 +66,30 @@ impl Client {
     /// # Errors
     /// Always.
     pub async fn add_folder(&self, _: &str, _: &Path) -> Result<(), ApiError> {
+        Err(DoorError::NotHere.to_api())
+    }
+
+    /// Unreachable without a client.
+    ///
+    /// # Errors
+    /// Always.
+    pub async fn copy_name(&self, _: &str, _: &CopyOf) -> Result<String, ApiError> {
+        Err(DoorError::NotHere.to_api())
+    }
+
+    /// Unreachable without a client.
+    ///
+    /// # Errors
+    /// Always.
+    pub async fn save_copy(&self, _: &str, _: &CopyOf, _: &Path) -> Result<Copied, ApiError> {
+        Err(DoorError::NotHere.to_api())
+    }
+
+    /// Unreachable without a client.
+    ///
+    /// # Errors
+    /// Always.
+    pub async fn import_session(&self, _: &Path) -> Result<Imported, ApiError> {
         Err(DoorError::NotHere.to_api())
     }
 

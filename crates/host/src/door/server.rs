@@ -226,13 +226,16 @@ impl Visit {
         match request {
             Request::Hello { .. } => self.say(&Said::answer(id, Ok(json!({ "version": VERSION })))).await,
             Request::Call { command } => {
-                // Each on its own, so that a long one doesn't hold up an answer to another.
-                let (room, lines) = (self.inside.room.clone(), self.lines.clone());
-                tokio::spawn(async move {
-                    let result = room.call(command).await.and_then(|reply| value(&reply));
-                    send(&lines, &Said::answer(id, result)).await;
-                });
-                true
+                self.apart(id, |room| async move { value(&room.call(command).await?) })
+            }
+            Request::CopyName { session, of } => {
+                self.apart(id, |room| async move { value(&room.copy_name(&session, &of).await?) })
+            }
+            Request::SaveCopy { session, of, path } => self.apart(id, |room| async move {
+                value(&room.save_copy(&session, &of, Path::new(&path)).await?)
+            }),
+            Request::ImportSession { path } => {
+                self.apart(id, |room| async move { value(&room.import_session(Path::new(&path)).await?) })
             }
             Request::OpenFolder { path } => {
                 let folder = self
@@ -264,6 +267,16 @@ impl Visit {
                 self.say(&Said::answer(id, Ok(Value::Null))).await
             }
         }
+    }
+
+    /// Does it on its own, so that a long one doesn't hold up an answer to another.
+    fn apart<F>(&self, id: u64, work: impl FnOnce(Room) -> F) -> bool
+    where
+        F: Future<Output = Result<Value, ApiError>> + Send + 'static,
+    {
+        let (done, lines) = (work(self.inside.room.clone()), self.lines.clone());
+        tokio::spawn(async move { send(&lines, &Said::answer(id, done.await)).await });
+        true
     }
 
     async fn listen<T: Send + 'static>(

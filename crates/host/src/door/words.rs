@@ -4,6 +4,7 @@
 
 use api::wire::ApiError;
 use api::wire::command::{Command, Topic};
+use api::wire::copy::CopyOf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -38,6 +39,27 @@ pub enum Request {
         /// The session.
         session: String,
         /// The folder's path.
+        path: String,
+    },
+    /// The name to propose for a copy, where there is something to copy. Answer: the name.
+    CopyName {
+        /// The session.
+        session: String,
+        /// Of what.
+        of: CopyOf,
+    },
+    /// Save a copy. Answer: what was saved.
+    SaveCopy {
+        /// The session.
+        session: String,
+        /// Of what.
+        of: CopyOf,
+        /// Where.
+        path: String,
+    },
+    /// Take in a session. Answer: what was taken in.
+    ImportSession {
+        /// The archive's path.
         path: String,
     },
     /// Listen to a topic. Answer: the subscription's number.

@@ -4,6 +4,7 @@
 
 mod added;
 mod archive;
+mod copies;
 mod door;
 mod erasing;
 mod lists;

@@ -59,6 +59,22 @@ impl Rig {
         Self { root, host }
     }
 
+    /// Another process over the same store, with another script.
+    pub(crate) async fn again(self, answers: Value) -> Self {
+        let Self { root, host } = self;
+        host.close().await;
+        drop(host);
+        let script = root.path().join("script.json");
+        std::fs::write(&script, json!({ "answers": answers }).to_string()).expect("a script");
+        let options = Options {
+            script: Some(script),
+            keychain: Arc::new(Nothing),
+            ..Options::new(Some(root.path().join("data")))
+        };
+        let host = Host::open(options).await.unwrap_or_else(|failure| panic!("{failure}"));
+        Self { root, host }
+    }
+
     pub(crate) async fn call(&self, command: Command) -> Reply {
         self.host.room().call(command).await.unwrap_or_else(|error| panic!("{error:?}"))
     }

@@ -77,8 +77,8 @@ impl Tool for ReadFile {
 }
 
 /// A part of what an event of the session's own record says.
-fn recorded(args: &Args, seq: u64, ctx: &Ctx) -> Result<Raw, Trouble> {
-    let text = Text::plain(record::text(&*ctx.record, seq)?);
+fn recorded(args: &Args, what: &record::Said, ctx: &Ctx) -> Result<Raw, Trouble> {
+    let text = Text::plain(record::text(&*ctx.record, what)?);
     let part = Part::of(&text.body, args.offset.unwrap_or(1), args.limit, &ctx.limits)?;
     let notes = notes(&part, &text);
     let value = json!({
@@ -90,8 +90,8 @@ fn recorded(args: &Args, seq: u64, ctx: &Ctx) -> Result<Raw, Trouble> {
 }
 
 fn read(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
-    if let Some(seq) = record::place(&args.path) {
-        return recorded(args, seq, ctx);
+    if let Some(what) = record::place(&args.path) {
+        return recorded(args, &what, ctx);
     }
     let spot = ctx.spot(&args.path)?;
     let Spot { place, reached } = &spot;

@@ -24,6 +24,7 @@ use crate::shell::refused::bits_refused;
 use crate::shell::spool::Spool;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed, fault};
 use domain::call::{Act, Facts, Recovery, Semantics, ToolError, Undo};
+use domain::history::kept_whole;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
@@ -510,6 +511,9 @@ fn result(spool: &mut Spool, ended: Option<&Ended>, lost: bool, ctx: &Ctx) -> Re
     };
     let shown = excerpt.text.trim_end_matches('\n');
     let mut text = if total == 0 { "(no output)".to_owned() } else { shown.to_owned() };
+    if let Some(kept) = blob.as_ref().filter(|_| excerpt.left_out > 0) {
+        text.push_str(&format!("\n{}", kept_whole(kept)));
+    }
     let (mut code, mut leftovers) = (None, &[][..]);
     if let Some(ended) = ended {
         leftovers = &ended.leftovers;

@@ -10,6 +10,7 @@ use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::path::{RelPath, is_secret, shown};
 use crate::place::{Reached, is_placeholder, open_in};
+use crate::record;
 use crate::revision::SecretFiles;
 use crate::text::Text;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
@@ -70,6 +71,10 @@ impl Tool for SearchFiles {
 
     fn survey(&self, call: &Checked, ctx: &Ctx) -> Result<Surveyed, ToolError> {
         let args: Args = call.typed()?;
+        if let Some(path) = args.path.as_deref().filter(|path| record::place(path).is_some()) {
+            Search::new(&args, ctx)?;
+            return Ok(record::reads(path));
+        }
         let spot = ctx.spot(args.path.as_deref().unwrap_or("."))?;
         Search::new(&args, ctx)?;
         let secret = ctx.secret_name(&spot);
@@ -161,6 +166,11 @@ impl Search {
             let digest = Digest::of(&bytes);
             self.seen.extend(names.iter().map(|name| (name.clone(), digest)));
         }
+        self.text(&text.body, said);
+    }
+
+    /// Searches a text that is called so in hits.
+    fn text(&mut self, text: &str, said: &str) {
         let Self { matcher, searcher, hits, more, most, hit_bytes, .. } = self;
         let sink = UTF8(|number, line| {
             if hits.len() >= *most {
@@ -173,7 +183,7 @@ impl Search {
             ));
             Ok(true)
         });
-        if searcher.search_slice(&*matcher, text.body.as_bytes(), sink).is_err() {
+        if searcher.search_slice(&*matcher, text.as_bytes(), sink).is_err() {
             self.skipped += 1;
         }
     }
@@ -189,7 +199,26 @@ fn bounded(line: &str, most: usize) -> String {
     }
 }
 
+/// Lines of the session's own record.
+fn recorded(args: &Args, what: &record::Said, ctx: &Ctx) -> Result<Raw, Trouble> {
+    let text = record::text(&*ctx.record, what)?;
+    let mut search = Search::new(args, ctx)?;
+    search.text(&text, args.path.as_deref().unwrap_or_default());
+    let mut words = match search.hits.is_empty() {
+        true => "No line of it matches.".to_owned(),
+        false => search.hits.join("\n"),
+    };
+    if search.more {
+        words.push_str(&format!("\n[more than {} hits; narrow the pattern to see the rest]", search.most));
+    }
+    let value = json!({"hits": search.hits, "complete": !search.more, "files": 1, "skipped": search.skipped});
+    Ok(Raw { value, text: words, ..Raw::default() })
+}
+
 fn search(args: &Args, ctx: &Ctx) -> Result<Raw, Trouble> {
+    if let Some(what) = args.path.as_deref().and_then(record::place) {
+        return recorded(args, &what, ctx);
+    }
     let spot = ctx.spot(args.path.as_deref().unwrap_or("."))?;
     let Spot { place, reached: Reached { path, real: start } } = &spot;
     let meta = place.metadata(start).map_err(|error| near::not_found(place, "search", path, &error))?;

@@ -1,0 +1,92 @@
+//! What the person takes out of the store by their own hand, and puts into it: files, and sessions whole.
+//!
+//! A path comes from the system's dialog. Invariant: at every moment the old or the new content stands at it whole; where
+//! writing fails, nothing of ours is left beside it.
+
+use crate::archive::{export, import_into};
+use api::error;
+use api::wire::ApiError;
+use api::wire::copy::{Copied, Imported};
+use domain::ids::{Ids, SessionId};
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
+use store::StoreHandle;
+
+/// Writes a file whole: beside it first, then over it.
+pub(crate) fn save(to: &Path, bytes: &[u8], ids: &dyn Ids) -> Result<(), ApiError> {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(to.file_name().unwrap_or_default());
+    name.push(format!(".{:08x}.part", ids.next() as u32));
+    let part = to.with_file_name(name);
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&part)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        drop(file);
+        fs::rename(&part, to)
+    };
+    write().map_err(|io| {
+        let _ = fs::remove_file(&part);
+        unwritten(&io, format!("{} can't be written: {io}", to.display()))
+    })
+}
+
+/// Writes a session out.
+pub(crate) fn take_out(data: &Path, session: &SessionId, to: &Path) -> Result<Copied, ApiError> {
+    let done = export(data, session.as_str(), to).map_err(|failed| failed.to_api())?;
+    let name = to.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Copied { name, bytes: 0, events: done.events })
+}
+
+/// Takes a session in.
+pub(crate) fn take_in(store: &StoreHandle, data: &Path, from: &Path) -> Result<Imported, ApiError> {
+    let done = import_into(store, data, from).map_err(|failed| failed.to_api())?;
+    Ok(Imported { session: done.session, events: done.events, requests: done.requests })
+}
+
+/// Why a place that the person named can't be used.
+pub(crate) fn unwritten(io: &std::io::Error, words: String) -> ApiError {
+    let code = match io.kind() {
+        ErrorKind::NotFound => "copy/missing",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "copy/permission",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "copy/full",
+        ErrorKind::IsADirectory | ErrorKind::DirectoryNotEmpty => "copy/folder",
+        _ => "copy/failed",
+    };
+    error(code, words, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::SystemIds;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> = entries.map(|one| one.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_copy_replaces_what_the_person_agreed_to_and_leaves_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("output.txt");
+        for bytes in [&b"one\r\n\xff"[..], b"", b"two"] {
+            save(&to, bytes, &SystemIds).unwrap();
+            assert_eq!(fs::read(&to).unwrap(), bytes);
+            assert_eq!(names(folder.path()), ["output.txt"]);
+        }
+    }
+
+    #[test]
+    fn a_copy_that_cant_be_written_leaves_what_stood_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = folder.path().join("taken");
+        fs::create_dir_all(taken.join("inside")).unwrap();
+        assert_eq!(save(&taken, b"x", &SystemIds).unwrap_err().code, "copy/folder");
+        assert_eq!(names(folder.path()), ["taken"]);
+        assert_eq!(save(&folder.path().join("no/x"), b"x", &SystemIds).unwrap_err().code, "copy/missing");
+    }
+}
