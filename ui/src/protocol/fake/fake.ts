@@ -175,6 +175,14 @@ export class FakeBackend implements Backend {
           throw new Failure({ code: 'made/gone', message: `no ${made}`, hint: null });
         return { kind: 'done' };
       }
+      case 'save_copy': {
+        const { of } = command.args;
+        const name = of.kind === 'session' ? 'Menu.daybook' : 'output.txt';
+        const events = of.kind === 'session' ? this.#view(command.args.session).seq + 1 : 0;
+        return { kind: 'copied', value: { name, bytes: events === 0 ? 12 : 0, events } };
+      }
+      case 'import_session':
+        throw new Failure({ code: 'archive/changed', message: 'it was changed', hint: null });
       case 'use_folder':
         return { kind: 'done' };
       case 'choose_read_folder':
