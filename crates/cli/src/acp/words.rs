@@ -183,7 +183,8 @@ fn text(line: &DiffLine) -> String {
 impl Ask {
     pub(crate) fn of(approval: &ApprovalView) -> Self {
         let fact = |name: &str| approval.facts.get(name).cloned();
-        let new_file = approval.act == "write";
+        // Writing replaces as well: only what wasn't there has nothing to lose.
+        let new_file = fact("new").as_deref() == Some("true");
         let diffs = approval.diff.as_ref().map(|diff| diffs(diff, new_file)).unwrap_or_default();
         let call = Call {
             id: approval.call.clone(),
@@ -198,36 +199,94 @@ impl Ask {
     }
 }
 
-/// Exactly what a yes is a yes to, and what the engine knows of it.
+/// Exactly what a yes is a yes to, and what the engine knows of it: all that the card says.
 fn told(approval: &ApprovalView) -> String {
     let mut lines = Vec::new();
+    let in_lines = approval.diff.as_ref().is_some_and(|diff| !diff.hunks.is_empty());
     match approval.unshown {
         true => lines
             .push("This can't be shown whole here. Allow it in Daybook's window, or not at all.".to_owned()),
-        false if approval.diff.is_none() => lines.push(approval.exact.clone()),
+        // Where no line differs, or none can be shown, the text says what would be done.
+        false if !in_lines => lines.push(approval.exact.clone()),
         false => {}
     }
-    if !approval.can_touch.is_empty() {
-        lines.push(format!("It can change: {}", approval.can_touch.join(", ")));
+    reaches(approval, &mut lines);
+    if approval.undo != "yes" {
+        lines.push("It can't be taken back, or not all of it.".to_owned());
+    }
+    if let Some(paths) = named(approval, "not_covered") {
+        lines.push(match approval.facts.get("not_covered_count") {
+            _ if paths == "." => "Nothing in the folder is covered by undo.".to_owned(),
+            Some(count) => format!("Not covered by undo ({count}): {paths}"),
+            None => format!("Not covered by undo: {paths}"),
+        });
+    }
+    for what in ["secrets", "protected"] {
+        if let Some(paths) = named(approval, what) {
+            lines.push(format!("Look twice ({what}): {paths}"));
+        }
+    }
+    lines.extend(approval.warnings.iter().map(|code| warned(code)));
+    if approval.suspicious && approval.warnings.is_empty() {
+        lines.push("Look twice: the text holds characters that hide or look like others.".to_owned());
+    }
+    lines.join("\n")
+}
+
+/// Paths of a fact, in one line.
+fn named(approval: &ApprovalView, fact: &str) -> Option<String> {
+    let paths = approval.facts.get(fact).filter(|paths| !paths.is_empty())?;
+    Some(paths.replace('\n', ", "))
+}
+
+/// What it can look at, change and reach, and what keeps it from more.
+fn reaches(approval: &ApprovalView, lines: &mut Vec<String>) {
+    // Folders that have to be made first are touched as well.
+    let touched: Vec<String> = approval.can_touch.iter().cloned().chain(named(approval, "folders")).collect();
+    if !touched.is_empty() {
+        let verb = if approval.act == "read" { "It reads" } else { "It can change" };
+        lines.push(format!("{verb}: {}", touched.join(", ")));
+    }
+    if !approval.added.is_empty() {
+        lines.push(format!("It can look at: {}", approval.added.join(", ")));
     }
     if !approval.reach.is_empty() {
-        lines.push(format!("It can reach: {}", approval.reach.join(", ")));
+        let sites = approval.reach.join(", ");
+        lines.push(format!("It can reach: {sites}. What is sent can't be taken back."));
+    }
+    if let Some(sites) =
+        named(approval, "hosts").filter(|_| approval.act == "run" && approval.reach.is_empty())
+    {
+        lines.push(format!("It wants {sites} and has no way there."));
     }
     if approval.act == "run" && approval.cannot_touch.is_empty() {
         lines.push("Nothing is enforced: no cage holds it on this machine.".to_owned());
     }
-    if approval.undo != "yes" {
-        lines.push("It can't be taken back, or not all of it.".to_owned());
+    if let Some(paths) = named(approval, "named_elsewhere") {
+        let more = approval.facts.get("names_unseen").map_or("", String::as_str);
+        lines.push(format!("These have more names elsewhere ({more} that weren't looked for): {paths}"));
     }
-    for what in ["secrets", "protected"] {
-        if let Some(paths) = approval.facts.get(what) {
-            lines.push(format!("Look twice ({what}): {}", paths.replace('\n', ", ")));
-        }
+    if approval.facts.contains_key("background") {
+        lines.push("It goes on while other work is done.".to_owned());
     }
-    if approval.suspicious {
-        lines.push("Look twice: the text holds characters that hide or look like others.".to_owned());
+    if let Some(rule) = approval.facts.get("rule").filter(|rule| !rule.starts_with("mode/")) {
+        lines.push(format!("Asked because of the rule {rule}."));
     }
-    lines.join("\n")
+}
+
+fn warned(code: &str) -> String {
+    let what = match code {
+        "control" => "it holds control characters, shown as ⟨codes⟩",
+        "direction" => "it holds characters that turn the direction of writing, shown as ⟨codes⟩",
+        "invisible" => "it holds invisible characters, shown as ⟨codes⟩",
+        "space" => "it holds characters that look like spaces, shown as ⟨codes⟩",
+        "look_alike" => "it holds letters that look like others, shown as ⟨codes⟩",
+        "marker" => "it holds the marks ⟨ ⟩ that are used here for codes",
+        "gap" => "it holds long gaps; read it to its end",
+        "long" => "it is long; read it to its end",
+        other => return format!("Look twice: {other}."),
+    };
+    format!("Look twice: {what}.")
 }
 
 /// Once, more where the policy offers it and it isn't everything of a kind, and no. What can't be shown whole can't be
@@ -319,6 +378,80 @@ mod tests {
         check(vec![Offer::Commands], false, &[Yes::Once, Yes::No]);
         check(vec![Offer::Write { under: ".".to_owned() }], false, &[Yes::Once, Yes::No]);
         check(vec![command()], true, &[Yes::No]);
+    }
+
+    fn line(kind: &str, text: &str) -> DiffLine {
+        let spans = vec![api::wire::store::DiffSpan { text: text.to_owned(), changed: false }];
+        DiffLine { kind: kind.to_owned(), spans }
+    }
+
+    fn writing(new: bool, hunks: Vec<Hunk>) -> ApprovalView {
+        let facts = [("path", "a.txt"), ("new", if new { "true" } else { "false" })];
+        let no_hunks = hunks.is_empty().then(|| "too_large".to_owned());
+        ApprovalView {
+            tool: "write_file".to_owned(),
+            act: "write".to_owned(),
+            facts: facts.map(|(name, fact)| (name.to_owned(), fact.to_owned())).into(),
+            diff: Some(FileDiff { path: "a.txt".to_owned(), no_hunks, hunks }),
+            exact: "the whole text".to_owned(),
+            ..approval(Vec::new(), false)
+        }
+    }
+
+    #[test]
+    fn what_an_overwrite_removes_is_shown() {
+        let hunk = || Hunk {
+            old_start: 1,
+            new_start: 1,
+            lines: vec![line("removed", "precious"), line("added", "nothing")],
+            part: None,
+            undone: false,
+        };
+        let diff = |old: Option<&str>| Diff {
+            path: "a.txt".to_owned(),
+            old: old.map(str::to_owned),
+            new: "nothing\n".to_owned(),
+        };
+        let ask = Ask::of(&writing(false, vec![hunk()]));
+        assert_eq!(ask.call.diffs, [diff(Some("precious\n"))]);
+        assert!(!ask.text.contains("the whole text"), "the lines say it");
+        assert_eq!(Ask::of(&writing(true, vec![hunk()])).call.diffs, [diff(None)]);
+    }
+
+    #[test]
+    fn what_has_no_lines_to_show_is_told_as_it_is() {
+        let ask = Ask::of(&writing(false, Vec::new()));
+        assert_eq!(ask.text.lines().next(), Some("the whole text"));
+    }
+
+    #[test]
+    fn what_the_card_says_is_told() {
+        let facts = [
+            ("not_covered", "big.iso\nold.iso"),
+            ("not_covered_count", "9"),
+            ("named_elsewhere", "a\nb"),
+            ("names_unseen", "2"),
+            ("folders", "new"),
+            ("rule", "user/ask-all"),
+        ];
+        let facts = facts.map(|(name, fact)| (name.to_owned(), fact.to_owned())).into();
+        let added = vec!["/other".to_owned()];
+        let warnings = vec!["look_alike".to_owned(), "long".to_owned()];
+        let ask = Ask::of(&ApprovalView { facts, added, warnings, ..approval(Vec::new(), false) });
+        let lines: Vec<&str> = ask.text.lines().skip(1).collect();
+        assert_eq!(
+            lines,
+            [
+                "It can change: ., new",
+                "It can look at: /other",
+                "These have more names elsewhere (2 that weren't looked for): a, b",
+                "Asked because of the rule user/ask-all.",
+                "It can't be taken back, or not all of it.",
+                "Not covered by undo (9): big.iso, old.iso",
+                "Look twice: it holds letters that look like others, shown as ⟨codes⟩.",
+                "Look twice: it is long; read it to its end.",
+            ]
+        );
     }
 
     #[test]
