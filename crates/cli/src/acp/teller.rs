@@ -96,6 +96,18 @@ impl Teller {
         self.news()
     }
 
+    /// The answer to this request came to nothing: where it is still open, it is news again.
+    pub(crate) fn unanswered(&mut self, approval: &str) {
+        self.asked.remove(approval);
+    }
+
+    /// Is this message, which the record has at `seq`, neither read nor waiting any more? Somebody took it back then.
+    pub(crate) fn is_taken_back(&self, message: &str, seq: u64) -> bool {
+        self.view.seq >= seq
+            && !self.view.waiting.iter().any(|waiting| waiting.id == message)
+            && !self.view.entries.iter().any(|entry| entry.key == message)
+    }
+
     /// The open question that wasn't told yet; it is told with this.
     pub(crate) fn question(&mut self) -> Option<String> {
         let open = self.view.entries.iter().rev().find_map(|entry| match &entry.body {
@@ -191,8 +203,9 @@ fn more(key: &str, told: &str, now: &str, update: impl Fn(String, String) -> Upd
 #[cfg(test)]
 mod tests {
     use super::*;
+    use api::wire::command::Intent;
     use api::wire::store::Folder;
-    use api::wire::view::{Activity, Tokens};
+    use api::wire::view::{Activity, Tokens, WaitingMessage};
 
     fn view(entries: Vec<Entry>) -> SessionView {
         let (id, name, place) = ("fol_1".to_owned(), "project".to_owned(), "~/project".to_owned());
@@ -242,6 +255,22 @@ mod tests {
         let now = vec![answer("old", "before", false), answer("a", "one two three", false)];
         assert_eq!(told(&teller.reopened(view(now.clone()))), [" three"]);
         assert_eq!(told(&teller.reopened(view(now))), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_message_that_somebody_took_back_waits_no_more_and_was_not_read() {
+        let (id, text, intent) = ("msg_1".to_owned(), "and this".to_owned(), Intent::Steer);
+        let waiting = vec![WaitingMessage { id, text, intent, held: false, time: 0 }];
+        let mut teller = Teller::since(view(Vec::new()));
+        assert!(!teller.is_taken_back("msg_1", 3), "it isn't even there yet");
+        teller.patched(3, &[Patch::Waiting { waiting }]);
+        assert!(!teller.is_taken_back("msg_1", 3), "it waits");
+        let read = Entry { key: "msg_1".to_owned(), time: 0, body: EntryBody::Said { text: String::new() } };
+        let mut reading = Teller::since(view(Vec::new()));
+        reading.patched(4, &[Patch::Entry { entry: read }]);
+        assert!(!reading.is_taken_back("msg_1", 3), "it was read");
+        teller.patched(4, &[Patch::Waiting { waiting: Vec::new() }]);
+        assert!(teller.is_taken_back("msg_1", 3));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The Agent Client Protocol: the one file that knows its library.
 //!
 //! Invariants: what takes long never holds up the loop that reads the editor's words, so a stop is always heard; one prompt a
-//! session at a time.
+//! session at a time, begun and stopped in the order the editor said it.
 
 use super::words::{Ask, Call, Diff, Kind, Stop, Update, Yes, mode_word};
 use super::{Desk, Editor, teller::Teller, turn};
@@ -24,6 +24,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt as _};
+use tokio_util::sync::CancellationToken;
 
 type To = ConnectionTo<Client>;
 type Done = Result<(), Error>;
@@ -32,14 +33,23 @@ type Done = Result<(), Error>;
 #[derive(Clone)]
 struct Office {
     desk: Arc<Desk>,
-    /// Folders as the editor named them, and whether a prompt is under way.
+    /// Folders as the editor named them, and what stops the prompt under way.
     sessions: Arc<Mutex<HashMap<String, Place>>>,
 }
 
 #[derive(Debug, Clone)]
 struct Place {
     folder: PathBuf,
-    busy: bool,
+    /// Of the prompt that is under way, if one is.
+    stop: Option<CancellationToken>,
+}
+
+/// A prompt that may begin.
+struct Begun {
+    session: String,
+    text: String,
+    folder: PathBuf,
+    stop: CancellationToken,
 }
 
 /// The editor at the other end.
@@ -90,15 +100,22 @@ pub(super) async fn serve(desk: Arc<Desk>) -> Done {
         .on_receive_request(
             async move |asked: PromptRequest, responder: Responder<PromptResponse>, to: To| {
                 let (office, peer) = (prompt.clone(), to.clone());
-                to.spawn(async move { office.prompt(asked, responder, peer).await })
+                // Here and not in the task, so that a stop that comes next finds it.
+                match office.start(asked) {
+                    Ok(begun) => to.spawn(async move { office.prompt(begun, responder, peer).await }),
+                    Err(refused) => responder.respond_with_error(refused),
+                }
             },
             on_receive_request!(),
         )
         .on_receive_notification(
             async move |asked: CancelNotification, to: To| {
-                let office = cancel.clone();
+                let (office, session) = (cancel.clone(), asked.session_id.to_string());
+                if office.stopped(&session) {
+                    return Ok(());
+                }
                 to.spawn(async move {
-                    office.stop(&asked.session_id.to_string()).await;
+                    office.stop(&session).await;
                     Ok(())
                 })
             },
@@ -141,21 +158,17 @@ impl Office {
         Ok(SetSessionModeResponse::new())
     }
 
-    async fn prompt(&self, asked: PromptRequest, responder: Responder<PromptResponse>, to: To) -> Done {
-        let session = asked.session_id.to_string();
-        let (text, folder) = match said(asked.prompt).and_then(|text| Ok((text, self.start(&session)?))) {
-            Ok(begun) => begun,
-            Err(refused) => return responder.respond_with_error(refused),
-        };
+    async fn prompt(&self, begun: Begun, responder: Responder<PromptResponse>, to: To) -> Done {
+        let Begun { session, text, folder, stop } = begun;
         let cancellation = responder.cancellation();
         let peer = Peer { to, folder };
-        let work = turn::prompt(Arc::clone(&self.desk.seat), peer, session.clone(), text);
+        let work = turn::prompt(Arc::clone(&self.desk.seat), peer, session.clone(), text, stop.clone());
         let mut work = std::pin::pin!(work);
         let ended = tokio::select! {
             ended = &mut work => ended,
             // Taken back as a request: the same as a stop, and the turn's end is waited for.
             () = cancellation.cancelled() => {
-                self.stop(&session).await;
+                stop.cancel();
                 work.await
             }
         };
@@ -166,6 +179,7 @@ impl Office {
         }
     }
 
+    /// Stops what no prompt of this editor waits for.
     async fn stop(&self, session: &str) {
         if let Err(failed) = self.desk.stop(session).await {
             tracing::warn!(message = failed.message, "nothing could be stopped");
@@ -186,30 +200,43 @@ impl Office {
         SessionModeState::new(mode_word(current), known)
     }
 
+    /// Remembers the folder; a prompt that is under way stays so.
     fn remember(&self, session: &str, folder: &Path) {
-        let place = Place { folder: folder.to_owned(), busy: false };
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).insert(session.to_owned(), place);
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = sessions.entry(session.to_owned());
+        let place = place.or_insert_with(|| Place { folder: PathBuf::new(), stop: None });
+        folder.clone_into(&mut place.folder);
     }
 
-    /// Begins a prompt, and gives the session's folder.
-    fn start(&self, session: &str) -> Result<PathBuf, Error> {
+    /// Begins a prompt, unless one is under way.
+    fn start(&self, asked: PromptRequest) -> Result<Begun, Error> {
+        let session = asked.session_id.to_string();
+        let text = said(asked.prompt)?;
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        match sessions.get_mut(session) {
+        match sessions.get_mut(&session) {
             None => Err(Error::invalid_params().data("this session wasn't begun or loaded here")),
-            Some(place) if place.busy => {
+            Some(Place { stop: Some(_), .. }) => {
                 Err(Error::invalid_request().data("a prompt is under way in this session; cancel it first"))
             }
             Some(place) => {
-                place.busy = true;
-                Ok(place.folder.clone())
+                let stop = CancellationToken::new();
+                place.stop = Some(stop.clone());
+                Ok(Begun { session, text, folder: place.folder.clone(), stop })
             }
         }
+    }
+
+    /// Stops the prompt that is under way; false where none is.
+    fn stopped(&self, session: &str) -> bool {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let stop = sessions.get(session).and_then(|place| place.stop.as_ref());
+        stop.map(CancellationToken::cancel).is_some()
     }
 
     fn over(&self, session: &str) {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = sessions.get_mut(session) {
-            place.busy = false;
+            place.stop = None;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! An editor at `daybook acp`: the official library's client, from outside.
 
-use crate::rig::{Rig, call, payloads, text};
+use crate::rig::{Rig, call, payloads, text, wait_for};
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
@@ -279,6 +279,77 @@ async fn modes_are_the_sessions_and_a_question_is_answered_by_the_next_prompt() 
     assert!(seen.answer().ends_with("Blue it is."));
     assert!(seen.asked.lock().expect("whole").is_empty(), "edits are free in this mode");
     assert!(rig.project().join("a.txt").exists());
+}
+
+/// A stop that is said right behind the prompt is heard before the prompt's words are recorded.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_that_comes_at_once_is_not_lost_and_a_session_that_is_loaded_stays_busy() {
+    let slow = json!({
+        "when": {"contains": "work slowly"},
+        "say": [{"text": "at"}, {"text": " it", "wait_ms": 600_000}]
+    });
+    let rig = Rig::new(json!([slow.clone(), slow.clone(), slow, text("Ready.")]));
+    edit(
+        &rig,
+        &["--script", "script.json"],
+        |_| None,
+        async |to, seen| {
+            let session = begun(&to, &rig).await?;
+            let slowly = || PromptRequest::new(session.clone(), vec![ContentBlock::from("work slowly")]);
+            for _ in 0..2 {
+                let under_way = to.send_request(slowly());
+                to.send_notification(CancelNotification::new(session.clone()))?;
+                assert_eq!(under_way.block_task().await?.stop_reason, StopReason::Cancelled);
+            }
+            let under_way = to.send_request(slowly());
+            while !seen.answer().ends_with("at") {
+                tokio::task::yield_now().await;
+            }
+            to.send_request(LoadSessionRequest::new(session.clone(), rig.project())).block_task().await?;
+            assert!(said(&to, &session, "and this").await.is_err(), "one prompt at a time");
+            to.send_notification(CancelNotification::new(session.clone()))?;
+            assert_eq!(under_way.block_task().await?.stop_reason, StopReason::Cancelled);
+            Ok(())
+        },
+    )
+    .await;
+}
+
+/// The app is killed while it waits for a yes: the editor's process hosts, and the yes counts.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn r_cli_01_a_request_that_is_open_when_the_app_is_killed_is_answered_where_the_editor_hosts() {
+    let rig = writing();
+    let mut app = rig.start(&["serve", "--script", "script.json"]);
+    app.line("the address");
+    let (_, seen) = edit(
+        &rig,
+        &["--script", "script.json"],
+        |_| None,
+        async |to, seen| {
+            let session = begun(&to, &rig).await?;
+            let prompt = PromptRequest::new(session.clone(), vec![ContentBlock::from("write it")]);
+            let under_way = to.send_request(prompt);
+            while seen.asked.lock().expect("whole").is_empty() {
+                tokio::task::yield_now().await;
+            }
+            app.signal("-KILL");
+            let name = host::store_name(&rig.data());
+            let door = rig.root.path().join("home/daybook").join(format!("{name}.sock"));
+            drop(app);
+            wait_for("the editor's process hosts", || std::os::unix::net::UnixStream::connect(&door).is_ok());
+            let waiting = rig.run(&["approvals", "--json"]).json();
+            let (id, digest) = (waiting[0]["id"].as_str(), waiting[0]["body"]["digest"].as_str());
+            let yes = ["approve", id.expect("an id"), "--digest", digest.expect("a digest")];
+            assert_eq!(rig.run(&yes).code, 0);
+            assert_eq!(under_way.block_task().await?.stop_reason, StopReason::EndTurn);
+            Ok(())
+        },
+    )
+    .await;
+    assert!(seen.answer().contains("Written."), "{}", seen.answer());
+    assert_eq!(std::fs::read_to_string(rig.project().join("a.txt")).expect("a file"), "one\ntwo\n");
+    assert_eq!(rig.run(&["verify"]).code, 0);
 }
 
 /// The editor comes in where an app runs; what is allowed there isn't asked here any more; when the app is killed, the
