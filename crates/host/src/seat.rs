@@ -25,6 +25,9 @@ mod carried;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two attempts to come in.
 const PAUSE: Duration = Duration::from_millis(25);
+/// How long a seat that found no way in waits before it tries again by itself, at first and at most.
+const FIRST_RETRY: Duration = Duration::from_millis(100);
+const LAST_RETRY: Duration = Duration::from_secs(30);
 /// How often a command is tried with another host.
 const TRIES: u32 = 5;
 /// Deliveries that may wait for whoever listens.
@@ -89,6 +92,15 @@ impl Seat {
     #[must_use]
     pub fn data(&self) -> &Path {
         &self.data
+    }
+
+    /// Sees to it that somebody hosts, for those who come in through the door themselves.
+    ///
+    /// # Errors
+    /// When there is no way in and the store can't be opened.
+    pub async fn settle(&self) -> Result<(), ApiError> {
+        let at = self.at();
+        if at.is_gone() { self.again(&at).await.map(drop) } else { Ok(()) }
     }
 
     /// Does one command.
@@ -368,18 +380,23 @@ async fn come_in(
     }
 }
 
-/// Keeps a seat as long as there is one: work that a host left open is recovered without anybody asking for anything.
+/// Keeps a seat as long as there is one: work that a host left open is recovered without anybody asking for anything. Where
+/// there is no way in, it is tried again, less and less often.
 async fn keep(seat: Weak<Seat>, mut at: At) {
+    let mut pause = FIRST_RETRY;
     while let At::Guest(client) = &at {
         client.gone().await;
         let Some(seat) = seat.upgrade() else { return };
-        at = match seat.again(&at).await {
-            Ok(new) => new,
+        match seat.again(&at).await {
+            Ok(new) => (at, pause) = (new, FIRST_RETRY),
+            Err(_) if seat.closing.load(Ordering::Acquire) => return,
             Err(failed) => {
-                tracing::warn!(message = failed.message, "there is no way in any more");
-                return;
+                tracing::warn!(message = failed.message, "there is no way in just now");
+                drop(seat);
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LAST_RETRY);
             }
-        };
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! Invariants: when the host goes, everybody who waits is told; what was listened to ends then, and never before in silence.
 
 use super::DoorError;
-use super::words::{Delivered, Numbered, Request, Said, VERSION};
+use super::words::{Delivered, Numbered, REQUEST_BYTES, Request, Said, VERSION};
 use crate::data;
 use api::wire::ApiError;
 use api::wire::command::{Command, Notification, Reply, Topic};
@@ -183,7 +183,10 @@ impl Client {
             }
             waiting.answers.insert(id, answer);
         }
-        say(&mut *self.write.lock().await, id, request).await?;
+        if let Err(unsaid) = say(&mut *self.write.lock().await, id, request).await {
+            lock(&self.waiting).answers.remove(&id);
+            return Err(unsaid);
+        }
         answered.await.unwrap_or_else(|_| Err(DoorError::Closed.to_api()))
     }
 }
@@ -245,6 +248,11 @@ async fn say(write: &mut OwnedWriteHalf, id: u64, request: Request) -> Result<()
     let mut line =
         serde_json::to_vec(&numbered).map_err(|bad| api::error("internal", bad.to_string(), ""))?;
     line.push(b'\n');
+    if line.len() > REQUEST_BYTES {
+        // The door would shut on it, and on everything else that is asked through this connection.
+        let message = format!("this is longer than the {REQUEST_BYTES} bytes that can be asked for at once");
+        return Err(api::error("door/long", message, "Say it in parts, or put it into a file."));
+    }
     write.write_all(&line).await.map_err(|_| DoorError::Closed.to_api())
 }
 

@@ -21,13 +21,15 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{AbortHandle, JoinHandle};
 
 /// Connections at a time; a guest has one for what it asks and one for each thing it listens to.
 const GUESTS: usize = 256;
 /// Things one guest listens to.
 const SUBSCRIPTIONS: usize = 64;
+/// Calls of one guest that may be under way; what it asks beyond them is read when one was answered.
+const CALLS: usize = 64;
 /// How long a guest that is sent away may take for the last lines.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Lines that may wait for a guest.
@@ -160,7 +162,8 @@ async fn guest(stream: UnixStream, inside: Inside) {
         }
     };
     let reading = async move {
-        let mut visit = Visit { inside, lines, greeted: false, next: 0, listening: HashMap::new() };
+        let (calls, listening) = (Arc::new(Semaphore::new(CALLS)), HashMap::new());
+        let mut visit = Visit { inside, lines, greeted: false, next: 0, listening, calls };
         let mut read = BufReader::new(read);
         while let Some(line) = request(&mut read).await {
             if !visit.take(&line).await {
@@ -191,6 +194,7 @@ struct Visit {
     greeted: bool,
     next: u64,
     listening: HashMap<u64, AbortHandle>,
+    calls: Arc<Semaphore>,
 }
 
 impl Drop for Visit {
@@ -226,16 +230,20 @@ impl Visit {
         match request {
             Request::Hello { .. } => self.say(&Said::answer(id, Ok(json!({ "version": VERSION })))).await,
             Request::Call { command } => {
-                self.apart(id, |room| async move { value(&room.call(command).await?) })
+                self.apart(id, |room| async move { value(&room.call(command).await?) }).await
             }
             Request::CopyName { session, of } => {
-                self.apart(id, |room| async move { value(&room.copy_name(&session, &of).await?) })
+                self.apart(id, |room| async move { value(&room.copy_name(&session, &of).await?) }).await
             }
-            Request::SaveCopy { session, of, path } => self.apart(id, |room| async move {
-                value(&room.save_copy(&session, &of, Path::new(&path)).await?)
-            }),
+            Request::SaveCopy { session, of, path } => {
+                self.apart(id, |room| async move {
+                    value(&room.save_copy(&session, &of, Path::new(&path)).await?)
+                })
+                .await
+            }
             Request::ImportSession { path } => {
                 self.apart(id, |room| async move { value(&room.import_session(Path::new(&path)).await?) })
+                    .await
             }
             Request::OpenFolder { path } => {
                 let folder = self
@@ -270,12 +278,17 @@ impl Visit {
     }
 
     /// Does it on its own, so that a long one doesn't hold up an answer to another.
-    fn apart<F>(&self, id: u64, work: impl FnOnce(Room) -> F) -> bool
+    /// Where as many are under way as may be, the guest is read no further until one was answered.
+    async fn apart<F>(&self, id: u64, work: impl FnOnce(Room) -> F) -> bool
     where
         F: Future<Output = Result<Value, ApiError>> + Send + 'static,
     {
+        let Ok(one) = Arc::clone(&self.calls).acquire_owned().await else { return false };
         let (done, lines) = (work(self.inside.room.clone()), self.lines.clone());
-        tokio::spawn(async move { send(&lines, &Said::answer(id, done.await)).await });
+        tokio::spawn(async move {
+            let _one = one;
+            send(&lines, &Said::answer(id, done.await)).await;
+        });
         true
     }
 

@@ -89,8 +89,11 @@ pub(super) async fn topic(
             (Topic::Store, Ok(new)) => at = new,
             (Topic::Store, Err(_)) => return,
         }
-        source = match lists(&at, std::mem::take(&mut waits), &to).await {
-            Ok(again) => again,
+        source = match lists(&at, &waits, &to).await {
+            Ok(again) => {
+                waits.clear();
+                again
+            }
             // This host is going, too.
             Err(failed) if is_closing(&failed) && at.is_gone() => mpsc::channel(1).1,
             Err(_) => return,
@@ -101,7 +104,7 @@ pub(super) async fn topic(
 /// Listens to the lists again, and tells all that may have changed in between.
 async fn lists(
     at: &At,
-    waited: BTreeSet<String>,
+    waited: &BTreeSet<String>,
     to: &mpsc::Sender<Notification>,
 ) -> Result<mpsc::Receiver<Notification>, ApiError> {
     let source = at.subscribe(Topic::Store).await?;
@@ -109,7 +112,8 @@ async fn lists(
         Reply::Sessions(lines) => lines,
         _ => Vec::new(),
     };
-    let nothing = waited.into_iter().map(|session| Notification::Needs { session, needs: Vec::new() });
+    let nothing =
+        waited.iter().map(|session| Notification::Needs { session: session.clone(), needs: Vec::new() });
     let lines = lines.into_iter().map(|summary| Notification::Summary { summary });
     for told in nothing.chain(lines) {
         // One that has gone is noticed by whoever asks next.

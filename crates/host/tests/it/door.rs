@@ -102,9 +102,35 @@ async fn r_cli_06_words_events_and_programs_have_versions_of_their_own() {
     let greeting: serde_json::Value =
         serde_json::from_str(&ear.hear().await.expect("an answer")).expect("JSON");
     let words = greeting["result"]["version"].as_u64();
-    assert_eq!(words, Some(u64::from(host::door::words::VERSION)));
-    assert!(event.version >= 1);
+    // Each is named here as it is now: who changes one sees that the other one stays.
+    assert_eq!((words, host::door::words::VERSION), (Some(1), 1));
+    assert_eq!((event.kind.as_str(), event.version), ("session/created", 1));
     assert_eq!(greeting["result"]["app"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(greeting["result"].as_object().expect("words").len(), 3, "{greeting}");
     assert!(mouth.say("two\nlines").await.is_err(), "one line is one request");
+    rig.host.close().await;
+}
+
+/// A guest that asks and asks and takes no answer is read no further.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guest_that_does_not_read_its_answers_is_not_asked_for_more() {
+    let rig = Rig::new(json!([text("x")])).await;
+    rig.host.open_door().expect("a door");
+    let path = host::data::door_path(rig.host.data());
+    let written = tokio::task::spawn_blocking(move || {
+        let mut stream = std::os::unix::net::UnixStream::connect(&path).expect("a door");
+        stream.set_write_timeout(Some(std::time::Duration::from_secs(2))).expect("set");
+        let hello = r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":1}}"#;
+        let ask = r#"{"jsonrpc":"2.0","id":2,"method":"call","params":{"command":{"name":"sessions"}}}"#
+            .to_owned()
+            + "\n";
+        let asks = ask.repeat(1_000);
+        std::io::Write::write_all(&mut stream, format!("{hello}\n").as_bytes()).expect("written");
+        let all = (0..200).all(|_| std::io::Write::write_all(&mut stream, asks.as_bytes()).is_ok());
+        (all, stream)
+    });
+    let (all, stream) = written.await.expect("no panic");
+    assert!(!all, "every one of them was taken");
+    drop(stream);
     rig.host.close().await;
 }

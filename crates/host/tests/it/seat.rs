@@ -5,9 +5,12 @@ use crate::rig::{Rig, options, text};
 use api::wire::command::{Command, Intent, Mode, Notification, Reply, Topic};
 use host::Seat;
 use host::door::Client;
+use host::door::words::REQUEST_BYTES;
 use serde_json::{Value, json};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::sync::mpsc;
 
 /// Longest that anything here may take.
@@ -147,4 +150,61 @@ async fn a_listener_that_does_not_read_holds_up_no_answer() {
     rig.host.close().await;
     soon(guest.gone()).await;
     assert!(guest.is_gone());
+}
+
+/// A host that speaks to the first who comes, and tells the second that it speaks another version.
+async fn strange(listener: tokio::net::UnixListener, door: std::path::PathBuf) {
+    let message = "version 1 isn't spoken here any more";
+    let data = json!({"code": "door/version", "message": message});
+    for answer in [
+        json!({"jsonrpc": "2.0", "id": 1, "result": {"version": 1}}),
+        json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32_000, "message": message, "data": data}}),
+    ] {
+        let (stream, _) = listener.accept().await.expect("somebody");
+        let (read, mut write) = stream.into_split();
+        BufReader::new(read).lines().next_line().await.expect("read").expect("a hello");
+        write.write_all(format!("{answer}\n").as_bytes()).await.expect("written");
+    }
+    std::fs::remove_file(door).expect("removed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_seat_that_found_no_way_in_tries_again_by_itself() {
+    let (root, session) = left().await;
+    let door = host::data::door_path(&root.path().join("data"));
+    let folder = door.parent().expect("a folder");
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).expect("made");
+    let listener = tokio::net::UnixListener::bind(&door).expect("a socket");
+    let strange = tokio::spawn(strange(listener, door));
+    let seat = take(&root).await;
+    assert!(seat.host().is_none());
+    soon(strange).await.expect("both were spoken to");
+    // Nobody asks for anything, and it hosts.
+    soon(async {
+        while seat.host().is_none() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    rename(&seat, &session, "after").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_too_long_to_be_asked_for_is_refused_and_nothing_else_with_it() {
+    let (root, session) = left().await;
+    let (host, guest) = (take(&root).await, take(&root).await);
+    let send = |bytes: usize| Command::Send {
+        session: session.clone(),
+        text: "x".repeat(bytes),
+        intent: Intent::FollowUp,
+        command: format!("cmd_{bytes:032x}"),
+    };
+    let client = Client::connect(host.data()).await.expect("no trouble").expect("a door");
+    let refused = soon(client.call(send(REQUEST_BYTES))).await.expect_err("too long");
+    assert_eq!(refused.code, "door/long");
+    soon(client.call(Command::Sessions)).await.expect("the same connection still answers");
+    assert_eq!(soon(guest.call(send(REQUEST_BYTES))).await.expect_err("too long").code, "door/long");
+    // One that just fits is judged like any other.
+    let fits = soon(guest.call(send(REQUEST_BYTES - 500))).await.expect_err("a message is shorter");
+    assert_eq!(fits.code, "message/too_long");
 }
