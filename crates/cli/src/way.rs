@@ -153,18 +153,25 @@ impl Way {
 
 async fn take(data: &Path, own: Own) -> Result<Arc<Seat>, Failure> {
     is_folder(data)?;
+    let usual = Options::new(Some(data.to_owned()));
     let options = Options {
         keys: host::environment(),
         script: own.script,
         addresses: own.addresses,
         attended: own.attended,
-        ..Options::new(Some(data.to_owned()))
+        patience: patience().unwrap_or(usual.patience),
+        ..usual
     };
     let seat = Seat::take(options).await?;
     if let Some(closed) = seat.alone() {
         output::diagnose(&format!("no other command can come in while this one works: {closed}"));
     }
     Ok(seat)
+}
+
+/// How long whoever has the store may take, in seconds, where it is a slow machine.
+fn patience() -> Option<Duration> {
+    std::env::var("DAYBOOK_PATIENCE").ok()?.parse().ok().map(Duration::from_secs)
 }
 
 async fn guest(data: &Path) -> Result<Option<Client>, Failure> {

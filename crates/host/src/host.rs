@@ -29,6 +29,9 @@ const FIRST_LOOK: Duration = Duration::from_secs(5 * 60);
 /// How long until it is looked again whether a day has passed.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(60 * 60);
 
+/// How long others may take, where nothing else is asked for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// How a host is opened.
 #[derive(Clone)]
 pub struct Options {
@@ -44,6 +47,8 @@ pub struct Options {
     pub attended: bool,
     /// Where keys are kept.
     pub keychain: Arc<dyn Keychain>,
+    /// How long whoever has the store may take to open its door, or to come to rest and close.
+    pub patience: Duration,
 }
 
 impl Options {
@@ -57,6 +62,7 @@ impl Options {
             addresses: BTreeMap::new(),
             attended: true,
             keychain: Arc::new(SystemKeychain),
+            patience: PATIENCE,
         }
     }
 }

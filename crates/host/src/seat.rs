@@ -21,8 +21,6 @@ use tokio::time::Instant;
 
 mod carried;
 
-/// How long whoever has the store may take to open its door, or to come to rest and close.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two attempts to come in.
 const PAUSE: Duration = Duration::from_millis(25);
 /// How long a seat that found no way in waits before it tries again by itself, at first and at most.
@@ -92,15 +90,6 @@ impl Seat {
     #[must_use]
     pub fn data(&self) -> &Path {
         &self.data
-    }
-
-    /// Sees to it that somebody hosts, for those who come in through the door themselves.
-    ///
-    /// # Errors
-    /// When there is no way in and the store can't be opened.
-    pub async fn settle(&self) -> Result<(), ApiError> {
-        let at = self.at();
-        if at.is_gone() { self.again(&at).await.map(drop) } else { Ok(()) }
     }
 
     /// Does one command.
@@ -355,7 +344,7 @@ async fn come_in(
     data: &Path,
     closing: &AtomicBool,
 ) -> Result<(At, Option<String>), ApiError> {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + options.patience;
     loop {
         if closing.load(Ordering::Acquire) {
             return Err(DoorError::Closed.to_api());

@@ -48,6 +48,7 @@ impl Rig {
         }
         let home = self.root.path().join("home");
         command.env("HOME", &home).env("XDG_DATA_HOME", home.join("data")).env("XDG_RUNTIME_DIR", &home);
+        command.env("DAYBOOK_PATIENCE", LIMIT.as_secs().to_string());
         command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus");
         command
     }
