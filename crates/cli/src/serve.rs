@@ -1,9 +1,10 @@
 //! `daybook serve`: a Daybook without a window, and a WebSocket on this machine's loopback for programs that want one.
 //!
 //! The words are those of the local door, line for line, and it is the local door that answers them, whoever hosts.
-//! Invariants: nothing listens unless this was asked for; whoever comes has the token, names this very address, and comes
+//! Invariants: nothing listens unless this was asked for, and nothing is hosted before it listens; whoever comes has the token, names this very address, and comes
 //! from no page that wasn't let in.
 
+mod accept;
 mod bridge;
 mod gate;
 
@@ -11,23 +12,25 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::signals::Signals;
 use crate::way::{Own, Way};
-use axum::Router;
-use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
-use axum::extract::{Request, State};
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{FromRequestParts as _, Request};
 use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
-use gate::{Gate, Let};
+use gate::{Gate, Let, TokenFile};
+use host::Seat;
 use serde_json::json;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 /// Programs at a time.
-const CLIENTS: usize = 32;
-/// Bytes that may wait for one that doesn't read.
-const UNREAD: usize = 1 << 20;
+const CLIENTS: u32 = 32;
+/// How long those inside may take to hear that it stops.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// How it is served.
 #[derive(Debug, Default, clap::Args)]
@@ -49,8 +52,10 @@ pub(crate) struct Serve {
 #[derive(Clone)]
 struct Serving {
     data: PathBuf,
+    seat: Arc<Seat>,
     gate: Arc<Gate>,
     places: Arc<Semaphore>,
+    ending: CancellationToken,
 }
 
 pub(crate) async fn serve(data: PathBuf, serve: Serve) -> Result<Exit, Failure> {
@@ -58,55 +63,67 @@ pub(crate) async fn serve(data: PathBuf, serve: Serve) -> Result<Exit, Failure> 
         return Err(Failure::usage(format!("{origin:?} is no origin; give scheme://host:port")));
     }
     let mut signals = Signals::new()?;
-    let own = Own { script: serve.script.clone(), attended: true, ..Own::default() };
-    let way = Way::to_serve(&data, own).await?;
-    let done = listen(&data, &serve, &mut signals).await;
-    way.shut().await;
-    done
-}
-
-async fn listen(data: &Path, serve: &Serve, signals: &mut Signals) -> Result<Exit, Failure> {
-    let place = SocketAddr::from((Ipv4Addr::LOCALHOST, serve.port.unwrap_or(0)));
-    let listener = TcpListener::bind(place)
-        .await
-        .map_err(|taken| Failure::usage(format!("nothing can listen at {place}: {taken}")))?;
+    // All that can be wrong with what was asked for, before anything is hosted.
+    let listener = bind(serve.port).await?;
     let address = listener.local_addr().map_err(Failure::internal)?;
     let token = gate::token().map_err(Failure::internal)?;
-    tell(address, &token, serve.token_file.as_deref())?;
-    let gate = Arc::new(Gate::new(address.port(), token, serve.allow_origin.clone()));
-    let serving = Serving { data: data.to_owned(), gate, places: Arc::new(Semaphore::new(CLIENTS)) };
-    let router = Router::new().fallback(come_in).with_state(serving);
+    let kept = serve.token_file.as_deref().map(|file| keep(file, &token)).transpose()?;
+    let own = Own { script: serve.script, attended: true, ..Own::default() };
+    let way = Way::to_serve(&data, own).await?;
+    let Way::Seat(seat) = &way else { return Err(Failure::internal("serving needs a seat")) };
+    tell(address, kept.is_none().then_some(&token));
+    let gate = Arc::new(Gate::new(address.port(), token, serve.allow_origin));
+    let (places, ending) = (Arc::new(Semaphore::new(CLIENTS as usize)), CancellationToken::new());
+    let serving = Serving { data, seat: Arc::clone(seat), gate, places, ending };
+    let answer = {
+        let serving = serving.clone();
+        move |request| come_in(serving.clone(), request)
+    };
     tokio::select! {
-        ended = axum::serve(listener, router).into_future() => ended.map_err(Failure::internal)?,
+        () = accept::accept(listener, answer) => {}
         _ = signals.next() => {}
     }
+    serving.farewell().await;
+    way.shut().await;
     Ok(Exit::Completed)
 }
 
-/// Where it is, and the token: once.
-fn tell(address: SocketAddr, token: &str, file: Option<&Path>) -> Result<(), Failure> {
-    let (place, protocol) = (format!("ws://{address}/"), host::door::words::VERSION);
-    match file {
-        None => output::json(&json!({"serving": {"address": place, "protocol": protocol, "token": token}})),
-        Some(file) => {
-            gate::keep(file, token).map_err(|why| {
-                Failure::usage(format!("the token can't be written into {}: {why}", file.display()))
-            })?;
-            output::json(&json!({"serving": {"address": place, "protocol": protocol}}));
-        }
+impl Serving {
+    /// Those inside hear that it stops, before the program ends under them.
+    async fn farewell(&self) {
+        self.ending.cancel();
+        // Whoever doesn't take even this has gone.
+        let _ = tokio::time::timeout(FAREWELL, self.places.acquire_many(CLIENTS)).await;
     }
-    Ok(())
 }
 
-async fn come_in(
-    State(serving): State<Serving>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-    request: Request,
-) -> Response {
-    if *request.uri() != Uri::from_static("/") {
+async fn bind(port: Option<u16>) -> Result<TcpListener, Failure> {
+    let place = SocketAddr::from((Ipv4Addr::LOCALHOST, port.unwrap_or(0)));
+    TcpListener::bind(place)
+        .await
+        .map_err(|taken| Failure::usage(format!("nothing can listen at {place}: {taken}")))
+}
+
+fn keep(file: &Path, token: &str) -> Result<TokenFile, Failure> {
+    TokenFile::write(file, token)
+        .map_err(|why| Failure::usage(format!("the token can't be written into {}: {why}", file.display())))
+}
+
+/// Where it is, and the token where it stands in no file: once.
+fn tell(address: SocketAddr, token: Option<&String>) {
+    let mut serving = json!({"address": format!("ws://{address}/"), "protocol": host::door::words::VERSION});
+    if let Some(token) = token {
+        serving["token"] = json!(token);
+    }
+    output::json(&json!({ "serving": serving }));
+}
+
+async fn come_in<B>(serving: Serving, request: Request<B>) -> Response {
+    let (mut parts, _) = request.into_parts();
+    if parts.uri != Uri::from_static("/") {
         return StatusCode::NOT_FOUND.into_response();
     }
-    let Let { page, spoken } = match serving.gate.admit(request.headers()) {
+    let Let { page, spoken } = match serving.gate.admit(&parts.headers) {
         Ok(admitted) => admitted,
         Err(refused) => {
             tracing::warn!(%refused, "refused at the WebSocket");
@@ -116,18 +133,19 @@ async fn come_in(
     let Ok(place) = serving.places.clone().try_acquire_owned() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let mut upgrade = match upgrade {
+    // How much may wait for one that doesn't read is one message, however long: the next one waits for it, and not for ever.
+    let mut upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
         Ok(upgrade) => upgrade
             .max_message_size(host::door::words::REQUEST_BYTES - 1)
-            .max_frame_size(host::door::words::REQUEST_BYTES - 1)
-            .max_write_buffer_size(UNREAD),
+            .max_frame_size(host::door::words::REQUEST_BYTES - 1),
         Err(other) => return other.into_response(),
     };
     if spoken {
         upgrade.set_selected_protocol(HeaderValue::from_static(gate::PROTOCOL));
     }
     upgrade.on_upgrade(move |socket| async move {
-        bridge::carry(socket, &serving.data, page).await;
+        let Serving { data, seat, ending, .. } = serving;
+        bridge::carry(socket, &data, &seat, page, &ending).await;
         drop(place);
     })
 }

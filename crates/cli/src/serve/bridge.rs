@@ -3,13 +3,16 @@
 //! Invariants: what a page asks for names no path; a message is one request, no longer than the door takes; one that doesn't
 //! read is waited for by nobody else, and not for ever.
 
+use api::wire::command::Command;
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use futures_util::stream::SplitSink;
 use futures_util::{SinkExt as _, StreamExt as _};
+use host::Seat;
 use host::door::words::{Numbered, Request, Said};
 use host::door::{Ear, Mouth, Passage};
 use std::path::Path;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// How long one message may take to be taken.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -18,12 +21,18 @@ const AWAY: u16 = 1001;
 const UNFIT: u16 = 1003;
 const AGAIN: u16 = 1012;
 
-/// Carries one program until it or the host goes.
-pub(super) async fn carry(socket: WebSocket, data: &Path, page: bool) {
+/// Carries one program until it or the host goes, or serving ends.
+pub(super) async fn carry(
+    socket: WebSocket,
+    data: &Path,
+    seat: &Seat,
+    page: bool,
+    ending: &CancellationToken,
+) {
     let (mut out, mut incoming) = socket.split();
-    let (mut ear, mut mouth) = match Passage::open(data).await {
-        Ok(Some(passage)) => passage.apart(),
-        Ok(None) | Err(_) => return end(&mut out, AGAIN, "nobody hosts just now").await,
+    let (mut ear, mut mouth) = match passage(data, seat).await {
+        Some(passage) => passage.apart(),
+        None => return end(&mut out, AGAIN, "nobody hosts just now").await,
     };
     let (answer, mut answers) = tokio::sync::mpsc::channel(1);
     let speaking = async {
@@ -51,8 +60,19 @@ pub(super) async fn carry(socket: WebSocket, data: &Path, page: bool) {
     let (code, why) = tokio::select! {
         ended = speaking => ended,
         ended = hearing => ended,
+        () = ending.cancelled() => (AWAY, "it stops serving"),
     };
     end(&mut out, code, why).await;
+}
+
+/// A way through the door. Where there is none, whoever hosted may have just gone: then our own seat sees to it that
+/// somebody does.
+async fn passage(data: &Path, seat: &Seat) -> Option<Passage> {
+    if let Ok(Some(passage)) = Passage::open(data).await {
+        return Some(passage);
+    }
+    seat.call(Command::Settings).await.ok()?;
+    Passage::open(data).await.ok().flatten()
 }
 
 async fn say(mouth: &mut Mouth, text: &str) -> bool {
@@ -72,7 +92,8 @@ async fn hear(
         let Some(line) = line else { return (AGAIN, "the host has gone") };
         match tokio::time::timeout(PATIENCE, out.send(Message::Text(line.into()))).await {
             Ok(Ok(())) => {}
-            Ok(Err(_)) | Err(_) => return (AWAY, ""),
+            Ok(Err(_)) => return (AWAY, ""),
+            Err(_) => return (AWAY, "what is sent isn't read"),
         }
     }
 }
@@ -80,12 +101,21 @@ async fn hear(
 /// The answer to what a page may not ask for: to name a path.
 fn refused(text: &str) -> Option<String> {
     let Numbered { id, request, .. } = serde_json::from_str(text).ok()?;
-    if !matches!(request, Request::OpenFolder { .. } | Request::AddFolder { .. }) {
-        return None;
+    // Word for word, so that a new one that names a path can't be forgotten here.
+    match request {
+        Request::OpenFolder { .. }
+        | Request::AddFolder { .. }
+        | Request::SaveCopy { .. }
+        | Request::ImportSession { .. } => {}
+        Request::Hello { .. }
+        | Request::Call { .. }
+        | Request::CopyName { .. }
+        | Request::Subscribe { .. }
+        | Request::Events { .. }
+        | Request::Unsubscribe { .. } => return None,
     }
-    let why = "a page can't name a folder of this machine";
-    let refused =
-        api::error("door/page", why, "Open the folder in Daybook, or with `daybook exec --folder`.");
+    let why = "a page can't name a path of this machine";
+    let refused = api::error("door/page", why, "Do it in Daybook, or with the program `daybook`.");
     serde_json::to_string(&Said::answer(id, Err(refused))).ok()
 }
 
@@ -104,9 +134,12 @@ mod tests {
         let asked = |method: &str, params: &str| {
             format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#)
         };
-        for (method, params) in
-            [("open_folder", r#"{"path":"/etc"}"#), ("add_folder", r#"{"session":"ses_1","path":"/etc"}"#)]
-        {
+        for (method, params) in [
+            ("open_folder", r#"{"path":"/etc"}"#),
+            ("add_folder", r#"{"session":"ses_1","path":"/etc"}"#),
+            ("import_session", r#"{"path":"/etc"}"#),
+            ("save_copy", r#"{"session":"ses_1","of":{"kind":"session"},"path":"/etc"}"#),
+        ] {
             let said = refused(&asked(method, params)).expect("an answer");
             assert!(said.contains("door/page") && said.contains(r#""id":7"#), "{said}");
         }

@@ -6,7 +6,7 @@
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, SEC_WEBSOCKET_PROTOCOL};
 use axum::http::{HeaderMap, StatusCode};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The subprotocol that a page names, since a page can set no other header; the token stands beside it.
 pub(super) const PROTOCOL: &str = "daybook";
@@ -110,13 +110,29 @@ pub(super) fn token() -> Result<String, getrandom::Error> {
     }))
 }
 
-/// Writes the token into a new file that only its owner can read.
-pub(super) fn keep(file: &Path, token: &str) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    std::io::Write::write_all(&mut options.open(file)?, token.as_bytes())
+/// A file with the token that only its owner can read. Dropping it removes it: the token is worth nothing then.
+#[derive(Debug)]
+pub(super) struct TokenFile(PathBuf);
+
+impl TokenFile {
+    /// Writes a new one; one that is there is never taken over.
+    pub(super) fn write(file: &Path, token: &str) -> std::io::Result<Self> {
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut open = options.open(file)?;
+        let kept = Self(file.to_owned());
+        std::io::Write::write_all(&mut open, token.as_bytes())?;
+        Ok(kept)
+    }
+}
+
+impl Drop for TokenFile {
+    fn drop(&mut self) {
+        // Whoever took it away was faster.
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 /// Is it an origin as a page sends it: scheme and host, perhaps a port, and nothing else?

@@ -139,21 +139,15 @@ async fn nobody_comes_in_without_the_token_from_a_strange_page_or_by_another_nam
     assert_eq!(app.end().0, 0);
 }
 
-#[test]
-fn nothing_listens_unless_it_was_asked_for_and_a_token_file_is_never_taken_over() {
-    let rig = rig();
-    std::fs::write(rig.root.path().join("token"), "mine").expect("written");
-    let taken = rig.run(&["serve", "--token-file", "token"]);
-    assert_eq!((taken.code, taken.out.as_str()), (2, ""), "{}", taken.err);
-    assert_eq!(std::fs::read_to_string(rig.root.path().join("token")).expect("a file"), "mine");
-    assert_eq!(rig.run(&["serve", "--allow-origin", "*"]).code, 2);
-    let mut exec = rig.start(&Rig::exec(&["--wait-approvals"]));
-    exec.until("turn/start");
-    let sockets = std::fs::read_dir(format!("/proc/{}/fd", exec.child.id())).into_iter().flatten().flatten();
-    let open: Vec<String> = sockets
+/// Sockets at which a program listens to a network.
+#[cfg(target_os = "linux")]
+fn listeners(program: u32) -> usize {
+    let open = std::fs::read_dir(format!("/proc/{program}/fd")).expect("its files").flatten();
+    let open: Vec<String> = open
         .filter_map(|fd| std::fs::read_link(fd.path()).ok())
         .map(|link| link.to_string_lossy().into_owned())
         .collect();
+    let mut found = 0;
     for table in ["tcp", "tcp6"] {
         let listening = std::fs::read_to_string(format!("/proc/net/{table}")).unwrap_or_default();
         // The state of a listener is 0A; its socket's number is the tenth word.
@@ -161,7 +155,118 @@ fn nothing_listens_unless_it_was_asked_for_and_a_token_file_is_never_taken_over(
             let words: Vec<&str> = line.split_whitespace().collect();
             (words.get(3) == Some(&"0A")).then(|| format!("socket:[{}]", words[9]))
         });
-        assert!(inodes.clone().all(|inode| !open.contains(&inode)), "{table}");
+        found += inodes.filter(|inode| open.contains(inode)).count();
     }
+    found
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_listens_unless_it_was_asked_for() {
+    let rig = rig();
+    // The same look finds what does listen.
+    let (app, _) = served(&rig, &[]);
+    assert_eq!(listeners(app.child.id()), 1);
+    app.signal("-TERM");
+    assert_eq!(app.end().0, 0);
+    let mut exec = rig.start(&Rig::exec(&["--wait-approvals"]));
+    exec.until("turn/start");
+    assert_eq!(listeners(exec.child.id()), 0);
     exec.end();
+}
+
+#[test]
+fn what_is_wrong_with_what_was_asked_for_is_said_before_anything_is_hosted() {
+    let rig = rig();
+    let token = rig.root.path().join("token");
+    std::fs::write(&token, "mine").expect("written");
+    let taken = rig.run(&["serve", "--token-file", "token"]);
+    assert_eq!((taken.code, taken.out.as_str()), (2, ""), "{}", taken.err);
+    assert_eq!(std::fs::read_to_string(&token).expect("a file"), "mine", "it is never taken over");
+    assert_eq!(rig.run(&["serve", "--allow-origin", "*"]).code, 2);
+    let other = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = other.local_addr().expect("an address").port().to_string();
+    assert_eq!(rig.run(&["serve", "--port", &port]).code, 2);
+    assert!(!rig.data().join("store.db").exists(), "nothing was hosted");
+    // And what it wrote it takes away.
+    std::fs::remove_file(&token).expect("removed");
+    let (app, _) = served(&rig, &["--token-file", "token"]);
+    assert!(token.exists());
+    app.signal("-TERM");
+    assert_eq!(app.end().0, 0);
+    assert!(!token.exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_of_any_length_comes_through() {
+    let long = "long ".repeat(48_000);
+    let rig = Rig::new(json!((0..5).map(|_| text(&long)).collect::<Vec<_>>()));
+    let session = rig.run(&Rig::exec(&[])).session();
+    for _ in 1..5 {
+        let more = ["exec", "--session", &session, "--script", "script.json", "--json", "more"];
+        let more = rig.run(&more);
+        assert_eq!(more.code, 0, "{}", more.err);
+    }
+    let (app, serving) = served(&rig, &[]);
+    let bearer = format!("Bearer {}", serving["token"].as_str().expect("a token"));
+    let address = serving["address"].as_str().expect("an address");
+    let mut socket = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
+    assert_eq!(ask(&mut socket, hello(1)).await["result"]["version"], 1);
+    let open = json!({"command": {"name": "open_session", "args": {"session": session}}});
+    let open = json!({"jsonrpc": "2.0", "id": 2, "method": "call", "params": open});
+    let said = ask(&mut socket, open).await.to_string();
+    assert!(said.len() > 1 << 20 && said.matches(&long).count() == 5, "{} bytes", said.len());
+    app.signal("-TERM");
+    assert_eq!(app.end().0, 0);
+}
+
+/// One that serves beside another host: who comes in after that one was killed is let in, and who is inside hears the end.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_comes_when_the_host_has_just_gone_is_let_in_and_whoever_is_inside_hears_the_end() {
+    let rig = rig();
+    let (host, _) = served(&rig, &[]);
+    let (beside, serving) = served(&rig, &[]);
+    let bearer = format!("Bearer {}", serving["token"].as_str().expect("a token"));
+    let address = serving["address"].as_str().expect("an address");
+    let first = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
+    host.signal("-KILL");
+    drop(host);
+    drop(first);
+    let mut socket = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
+    assert_eq!(ask(&mut socket, hello(1)).await["result"]["version"], 1);
+    let (guest, serving) = served(&rig, &[]);
+    let bearer = format!("Bearer {}", serving["token"].as_str().expect("a token"));
+    let address = serving["address"].as_str().expect("an address");
+    let mut inside = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
+    assert_eq!(ask(&mut inside, hello(1)).await["result"]["version"], 1);
+    guest.signal("-TERM");
+    let last = inside.next().await.expect("a word").expect("a message");
+    let Message::Close(Some(last)) = last else { panic!("{last:?}") };
+    assert_eq!((u16::from(last.code), last.reason.as_str()), (1001, "it stops serving"));
+    assert_eq!(guest.end().0, 0);
+    beside.signal("-TERM");
+    assert_eq!(beside.end().0, 0);
+}
+
+/// More come than there are places, and none says what it wants: they are let go, and whoever has the token still comes in.
+#[tokio::test(flavor = "multi_thread")]
+async fn those_who_say_nothing_are_let_go_and_keep_nobody_out() {
+    let rig = rig();
+    let (app, serving) = served(&rig, &[]);
+    let bearer = format!("Bearer {}", serving["token"].as_str().expect("a token"));
+    let address = serving["address"].as_str().expect("an address");
+    let place = address.trim_start_matches("ws://").trim_end_matches('/');
+    let mut idle = Vec::new();
+    for _ in 0..100 {
+        idle.push(tokio::net::TcpStream::connect(place).await.expect("connected"));
+    }
+    let mut socket = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
+    assert_eq!(ask(&mut socket, hello(1)).await["result"]["version"], 1);
+    let mut first = idle.swap_remove(0);
+    let mut nothing = Vec::new();
+    let ended = tokio::io::AsyncReadExt::read_to_end(&mut first, &mut nothing);
+    let ended = tokio::time::timeout(std::time::Duration::from_secs(60), ended).await;
+    drop(ended.expect("it is let go"));
+    app.signal("-TERM");
+    assert_eq!(app.end().0, 0);
 }
