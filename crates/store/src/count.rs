@@ -1,4 +1,4 @@
-//! Counts: how often this process made something durable, for whoever measures what it costs.
+//! Counts: how often this process made something durable, and raised an alarm, for whoever measures what it costs.
 //!
 //! A commit is a **barrier** when it is on the disk before it counts; the writing of blob files syncs by itself. Invariant:
 //! these are numbers and nothing more: nothing is decided by them.
@@ -14,6 +14,8 @@ pub struct Counts {
     pub barriers: u64,
     /// Syncs of blob files and their folders.
     pub file_syncs: u64,
+    /// Times that the write-ahead log began to grow because something reads without end.
+    pub starved: u64,
 }
 
 impl Counts {
@@ -24,6 +26,7 @@ impl Counts {
             commits: self.commits.saturating_sub(before.commits),
             barriers: self.barriers.saturating_sub(before.barriers),
             file_syncs: self.file_syncs.saturating_sub(before.file_syncs),
+            starved: self.starved.saturating_sub(before.starved),
         }
     }
 
@@ -39,6 +42,7 @@ pub(crate) struct Counter {
     commits: AtomicU64,
     barriers: AtomicU64,
     file_syncs: AtomicU64,
+    starved: AtomicU64,
 }
 
 impl Counter {
@@ -51,11 +55,16 @@ impl Counter {
         self.file_syncs.fetch_add(count as u64, Ordering::Relaxed);
     }
 
+    pub(crate) fn starved(&self) {
+        self.starved.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn counts(&self) -> Counts {
         Counts {
             commits: self.commits.load(Ordering::Relaxed),
             barriers: self.barriers.load(Ordering::Relaxed),
             file_syncs: self.file_syncs.load(Ordering::Relaxed),
+            starved: self.starved.load(Ordering::Relaxed),
         }
     }
 }

@@ -122,9 +122,6 @@ impl Store {
         let folder = DataFolder::to_write(folder)?;
         let lock = folder.lock()?;
         schema::prepare(&folder, schema::MIGRATIONS)?;
-        if !folder.keep_reserve() {
-            tracing::warn!("there is no room for the disk reserve");
-        }
         let kept = Arc::new(Kept::default());
         let announcer = Arc::new(Announcer::default());
         let reader = Reader::new(folder.clone(), Arc::clone(&kept));
@@ -440,7 +437,7 @@ fn serve(writer: &mut Writer, request: Request) {
             }
             promise.keep(rebuilt);
         }
-        Request::KeepReserve(promise) => promise.keep(writer.folder().keep_reserve()),
+        Request::KeepReserve(promise) => promise.keep(writer.keep_reserve()),
         Request::Stop => {}
     }
     writer.tidy();

@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// The highest page number SQLite allows: no bound.
 const NO_BOUND: u32 = u32::MAX - 1;
 
-/// Requests without a full disk before its reserve is put back.
+/// Requests without a full disk before its reserve is put back, or before that is tried again.
 const RESERVE_AFTER: u32 = 8;
 
 /// What is being done before anything is written.
@@ -56,7 +56,7 @@ pub(crate) struct Writer {
     /// Did a write fail, so that the handle may not be used again?
     lost: Cell<bool>,
     why_lost: String,
-    /// Was the reserve given up, and after how many requests it is put back, if there is room.
+    /// Is the reserve missing, and after how many requests it is put back, if there is room.
     reserve_due: Option<u32>,
     /// Why nothing more is written from here, once that is so.
     over: Option<AppendError>,
@@ -78,7 +78,7 @@ impl Writer {
             .map_err(|unfit| open_failed(&folder, "opening the database", unfit))?;
         let epoch =
             begin_epoch(&connection).map_err(|unfit| open_failed(&folder, "beginning an epoch", unfit))?;
-        let writer = Self {
+        let mut writer = Self {
             folder,
             connection,
             epoch,
@@ -93,10 +93,13 @@ impl Writer {
             logged,
             lost: Cell::new(false),
             why_lost: String::new(),
-            reserve_due: None,
+            reserve_due: Some(0),
             over: None,
             _lock: lock,
         };
+        if !writer.keep_reserve() {
+            tracing::warn!("there is no room for the disk reserve");
+        }
         if writer.number("projections").is_ok_and(|version| version != projection::VERSION) {
             writer.rebuild().map_err(|error| OpenError::Sql {
                 path: writer.folder.path().to_owned(),
@@ -276,14 +279,21 @@ impl Writer {
         let starved = std::fs::metadata(self.folder.wal()).is_ok_and(|found| found.len() > WAL_ALARM_BYTES);
         if starved && !self.starved {
             tracing::warn!("the write-ahead log grows because something reads the store without end");
+            self.blobs.counter().starved();
         }
         self.starved = starved;
         // While the disk is full every request sets it anew.
-        self.reserve_due = match self.reserve_due {
-            Some(0) if self.folder.keep_reserve() => None,
-            Some(0) => Some(RESERVE_AFTER),
-            due => due.map(|left| left - 1),
-        };
+        match self.reserve_due {
+            Some(0) => drop(self.keep_reserve()),
+            due => self.reserve_due = due.map(|left| left - 1),
+        }
+    }
+
+    /// Puts the reserve back; where there is no room for it, that is tried again later.
+    pub(crate) fn keep_reserve(&mut self) -> bool {
+        let kept = self.folder.keep_reserve();
+        self.reserve_due = if kept { None } else { Some(RESERVE_AFTER) };
+        kept
     }
 
     /// The handle isn't used again.
@@ -428,14 +438,15 @@ impl Writer {
     }
 }
 
-/// Takes the next epoch, durably: from here on an older writer's append fails.
+/// Takes the next epoch, durably: from here on an older writer's append fails. In a transaction of its own, because the
+/// commit of a statement that also answers happens where its failure is kept quiet: when the statement is put away.
 fn begin_epoch(connection: &Connection) -> Result<u64, connection::Unfit> {
     connection::set(connection, "synchronous", &Value::Integer(SYNC_FULL))?;
-    let epoch: i64 = connection.query_row(
-        "UPDATE facts_of_store SET value = value + 1 WHERE name = 'epoch' RETURNING value",
-        [],
-        |row| row.get(0),
-    )?;
+    let whole = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    whole.execute("UPDATE facts_of_store SET value = value + 1 WHERE name = 'epoch'", [])?;
+    let epoch =
+        whole.query_row("SELECT value FROM facts_of_store WHERE name = 'epoch'", [], |row| row.get(0))?;
+    whole.commit()?;
     connection::set(connection, "synchronous", &Value::Integer(SYNC_NORMAL))?;
     Ok(nat(epoch))
 }

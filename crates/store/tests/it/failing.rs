@@ -85,6 +85,23 @@ fn x01_a_full_disk_loses_nothing_and_leaves_room_to_say_so() {
     assert_eq!(store.verify_projections(), Ok(None));
 }
 
+/// The reserve that found no room when the store was opened is put there while it is open.
+#[test]
+fn x01_a_reserve_that_found_no_room_at_the_start_comes_when_there_is_some() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let reserve = dir.path().join("reserve");
+    std::fs::create_dir(&reserve).expect("something is in the way");
+    let store = open(dir.path());
+    let ses = session(1);
+    store.append(&ses, 0, vec![created()], Durability::Normal).expect("appends without it");
+    let more = |seq| store.append(&ses, seq, vec![renamed("x")], Durability::Normal).map(drop);
+    (1..30).for_each(|seq| more(seq).expect("appends"));
+    assert!(!store.keep_reserve() && reserve.is_dir(), "still in the way");
+    std::fs::remove_dir(&reserve).expect("out of the way");
+    (30..50).for_each(|seq| more(seq).expect("appends"));
+    assert!(reserve.is_file(), "nobody asked for it");
+}
+
 #[test]
 fn a_refused_sync_is_never_tried_again_on_the_same_handle() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -251,10 +268,15 @@ fn x22_a_reader_that_never_ends_is_noticed() {
     let large = "x".repeat(250_000);
     let mut seq = 1;
     while store.wal_bytes() <= store::WAL_ALARM_BYTES {
+        assert_eq!(store.counts().starved, 0, "a log of that length is nothing to speak of");
         store.append(&session(1), seq, vec![renamed(&large); 8], Durability::Normal).expect("appends");
         seq += 8;
         assert!(seq < 400, "{} bytes", store.wal_bytes());
     }
+    assert_eq!(store.counts().starved, 1, "it is said when it begins");
+    store.append(&session(1), seq, vec![renamed("x")], Durability::Normal).expect("appends");
+    assert_eq!(store.counts().starved, 1, "and once only");
+    seq += 1;
     endless.execute_batch("ROLLBACK").expect("ends");
     store.append(&session(1), seq, vec![renamed("x")], Durability::Normal).expect("appends");
     store.append(&session(1), seq + 1, vec![renamed("x")], Durability::Normal).expect("appends");
