@@ -545,27 +545,45 @@ async fn rel_x17_what_another_try_cannot_help_is_tried_once() {
 /// Whatever stands for earlier work says which events it was made of, and the chain holds it to that.
 #[tokio::test(start_paused = true)]
 async fn r_log_19_a_checkpoint_names_the_events_it_was_made_of() {
-    let answers = reads(6).into_iter().chain([say(&text("Done."))]);
-    let play = Play::on(rig(&played(summary(WORDS), answers), Some(12_000), 6, 2_500)).await;
+    let answers = reads(12).into_iter().chain([say(&text("Done."))]);
+    let play = Play::on(rig(&played(summary(WORDS), answers), Some(32_000), 12, 2_500)).await;
     play.through("Read them all.").await;
+    play.tell(Command::Summarise).await;
+    play.until(|state| state.turn.is_none() && !state.history.asked).await;
+    lawful(&play);
     let log = play.rig.log(&play.session);
-    let mut seen = 0;
+    let count =
+        |upto: usize, kind: &str| log[..upto].iter().filter(|event| event.kind == kind).count() as u64;
+    let (mut asked, mut seen) = (None, (0, 0, 0));
     for event in play.rig.events(&play.session) {
+        let seq = event.envelope.seq;
         match event.fact {
-            Some(Fact::CheckpointCommitted(made)) => {
-                let last = &log[usize::try_from(made.upto).expect("small") - 1];
-                assert_eq!((last.seq + 1, last.hash), (made.upto, made.chain));
-                assert!(made.upto < event.envelope.seq && made.steps > 0);
-                seen += 1;
-            }
             Some(Fact::HistoryShortened(made)) => {
-                let before = log[..usize::try_from(made.upto).expect("small")].iter();
-                let results = before.filter(|event| event.kind == "tool/result").count() as u64;
-                assert!(made.upto <= event.envelope.seq && (1..=results).contains(&made.results));
-                seen += 1;
+                let upto = usize::try_from(made.upto).expect("small");
+                // Every result here is long, and the newest stay whole.
+                assert_eq!(made.results, count(upto, "tool/result"), "{made:?}");
+                assert!(
+                    made.results < count(usize::try_from(seq).expect("small"), "tool/result"),
+                    "{made:?}"
+                );
+                seen.0 += 1;
+            }
+            Some(Fact::SummaryPrepared(made)) => {
+                asked = Some((made.from, made.upto));
+                seen.1 += 1;
+            }
+            Some(Fact::CheckpointCommitted(made)) => {
+                let upto = usize::try_from(made.upto).expect("small");
+                let last = &log[upto - 1];
+                assert_eq!((last.seq + 1, last.hash), (made.upto, made.chain));
+                assert_eq!(asked, Some((made.from, made.upto)), "it stands for what its summary was made of");
+                let all = count(usize::try_from(seq).expect("small"), "step/end");
+                assert_eq!((made.steps, made.kept), (count(upto, "step/end"), all - made.steps), "{made:?}");
+                assert!(made.steps > 0 && made.kept > 0, "{made:?}");
+                seen.2 += 1;
             }
             _ => {}
         }
     }
-    assert!(seen > 0, "nothing was shortened");
+    assert!(seen.0 > 0 && (seen.1, seen.2) == (1, 1), "both kinds of what replaces: {seen:?}");
 }
