@@ -9,6 +9,7 @@ use domain::call::Mode;
 use domain::event::{ModelChoice, SessionCreated, Target};
 use domain::ids::{FolderId, SessionId};
 use domain::model::{Block, ModelDelta, ModelSnapshot, Outcome, StopReason, Usage};
+use domain::state::ApprovalState;
 use engine::{Command, Engine, Limits, ModelRequest, Models, Ports, Problem};
 use futures_util::future::BoxFuture;
 use providers::{SendResult, Sink};
@@ -82,7 +83,7 @@ impl Bare {
         Ok(Self { engine, session, news, _store: store, _folder: folder })
     }
 
-    /// Says something and waits for the end of its turn.
+    /// Says something, says yes to whatever is asked, and waits for the end of its turn.
     pub(crate) async fn turn(&mut self, words: &str) -> Done<()> {
         let say = Command::Say { text: words.to_owned(), target: Target::NextStep, command: None };
         let recorded = self.engine.command(&self.session, say).await?;
@@ -92,11 +93,26 @@ impl Bare {
                     if announced.events.iter().any(|event| event.kind == "turn/end") {
                         return Ok(());
                     }
+                    if announced.events.iter().any(|event| event.kind == "approval/requested") {
+                        self.allow().await?;
+                    }
                 }
                 Notice::Resync if self.ended_since(recorded.seq)? => return Ok(()),
-                Notice::Resync => {}
+                Notice::Resync => self.allow().await?,
             }
         }
+    }
+
+    /// Says yes to every call that waits for it.
+    async fn allow(&self) -> Done<()> {
+        let state = self.engine.state(&self.session)?;
+        let calls = state.step().map(|(_, step)| step.calls.as_slice()).unwrap_or_default();
+        let open = calls.iter().filter_map(|call| call.approval.as_ref());
+        for approval in open.filter(|approval| approval.state == ApprovalState::Open) {
+            let (approval, digest) = (approval.id.clone(), approval.digest);
+            self.engine.command(&self.session, Command::Grant { approval, digest, offer: None }).await?;
+        }
+        Ok(())
     }
 
     fn ended_since(&self, seq: u64) -> Done<bool> {

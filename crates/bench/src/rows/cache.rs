@@ -38,7 +38,7 @@ pub(super) fn measure(run: &Run<'_>) -> Done<Vec<Row>> {
         Row::at_least("C4", "read by the provider ≥ 0.95× what is shared", all.realised / all.share, 0.95)
             .unit("share")
             .note(format!("a server of ours with Anthropic's published rules, not a provider; {} misses unexplained; {}", all.unexplained, classes(&lines))),
-        Row::at_least("C5", "a retry sends the very same bytes", if all.same == all.retries && repeats == all.retries { 1.0 } else { 0.0 }, 1.0)
+        Row::at_least("C5", "a retry sends the very same bytes", same_bytes(all.retries, all.same, repeats), 1.0)
             .unit("share")
             .note(format!("{} retries, {} with the failed attempt's digest, {repeats} repeats arrived byte for byte", all.retries, all.same))
             .gate(),
@@ -87,6 +87,11 @@ fn step(n: usize) -> Answer {
     })
 }
 
+/// C5: 1 where every retry sent what had failed, by the record and by what arrived. Without a retry nothing was shown.
+fn same_bytes(retries: usize, same: usize, repeats: usize) -> f64 {
+    if retries > 0 && same == retries && repeats == retries { 1.0 } else { 0.0 }
+}
+
 /// The pairs of a session by the bodies that arrived.
 fn grown(heard: &[Heard]) -> (usize, usize) {
     let bodies: Vec<_> = heard.iter().map(|heard| arrived(&heard.body)).collect();
@@ -131,4 +136,17 @@ fn heads(sessions: &[Vec<Heard>]) -> Row {
     Row::at_least("C6", "every session of a model has the same head", share(same, heads.len()), 1.0)
         .unit("share")
         .note("tools and instructions as they arrived, over two sessions; forks and children are not there")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::same_bytes;
+
+    #[test]
+    fn c5_a_run_without_a_retry_shows_nothing() {
+        let holds = |retries, same, repeats| same_bytes(retries, same, repeats) >= 1.0;
+        assert!(holds(2, 2, 2));
+        assert!(!holds(0, 0, 0), "no retry");
+        assert!(!holds(2, 1, 2) && !holds(2, 2, 1) && !holds(2, 2, 3));
+    }
 }
