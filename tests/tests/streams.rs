@@ -187,6 +187,32 @@ async fn rel_x14_a_malformed_line_fails_the_attempt_not_the_session() {
     usable(&play).await;
 }
 
+/// An event of a type that nobody knows is passed over, and the record has it as it came.
+#[tokio::test(start_paused = true)]
+async fn rel_x14_an_event_of_an_unknown_type_is_passed_over_and_recorded() {
+    let odd = json!({"type": "sparkle", "of": "an unknown kind"});
+    let mut anthropic = claude_text("Fine.", "end_turn");
+    anthropic.insert(2, odd.clone());
+    let completed = json!({"type": "response.completed", "response": {"id": "r1", "status": "completed"}});
+    let body = responses("Fine.", Some(odd.clone())) + &claude(&[completed]);
+    for (dialect, body) in [
+        ("anthropic-messages", claude(&anthropic)),
+        ("openai-responses", body),
+        ("openai-chat", chat(&[odd.clone(), words("Fine."), stop()])),
+    ] {
+        let play = play(dialect, &[body], 7).await;
+        assert_eq!((accepted(&play), failures(&play)), (vec!["Fine.".to_owned()], Vec::new()), "{dialect}");
+        let raw = play.facts().into_iter().find_map(|fact| match fact {
+            Fact::AttemptEnd(end) => end.raw,
+            _ => None,
+        });
+        let kept = play.process.engine.store().blob(&raw.expect("kept")).expect("readable");
+        let kept = String::from_utf8(kept).expect("text");
+        assert!(kept.contains(&format!("data: {odd}")), "{dialect}: {kept}");
+        usable(&play).await;
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn case_p16_p17_an_error_inside_a_200_counts_as_what_it_is() {
     let error = |code: u32, message: &str| {
