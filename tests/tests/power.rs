@@ -24,7 +24,7 @@ use tools::Cage;
 use tools::launch::{LaunchError, Launcher, Order, Running};
 
 /// Cuts with each change.
-const CUTS: u64 = 150;
+const CUTS: u64 = 60;
 
 /// Each scenario once in peace and this often with a refused sync.
 const TROUBLED: u64 = 2;

@@ -17,7 +17,7 @@ use store::{Append, AppendError, Durability, Options, Store};
 const CHILD: &str = "DAYBOOK_TEST_STORE";
 
 /// How often a child is killed with each change.
-const KILLS: u64 = 300;
+const KILLS: u64 = 80;
 
 /// Kills after which a new folder is begun, so that checking stays short.
 const KILLS_A_FOLDER: u64 = 5;
