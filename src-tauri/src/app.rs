@@ -25,7 +25,7 @@ pub(crate) struct Shell {
     room: watch::Receiver<Opened>,
     /// What the page listens to.
     pub(crate) subscriptions: Subscriptions,
-    /// Held while the folder dialog is open.
+    /// Held while a dialog is open.
     pub(crate) choosing: tokio::sync::Mutex<()>,
     /// Has the window the focus?
     pub(crate) focused: watch::Sender<bool>,

@@ -20,24 +20,38 @@ pub(crate) async fn call(
     command: Value,
 ) -> Result<Reply, ApiError> {
     only_main(&window)?;
-    let command = read::<Command>(command)?;
-    if command == Command::ChooseFolder {
-        let chosen = window::choose_folder(&window).await;
-        let room = shell.room().await?;
-        return match chosen {
+    let room = shell.room().await?;
+    match read::<Command>(command)? {
+        Command::ChooseFolder => match window::choose_folder(&window).await {
             Some(path) => room.open_folder(path).await.map(|folder| Reply::Folder(Some(folder))),
             None => Ok(Reply::Folder(None)),
-        };
+        },
+        Command::ChooseReadFolder { session } => match window::choose_folder(&window).await {
+            Some(path) => room.add_folder(&session, &path).await.map(|()| Reply::Done),
+            None => Ok(Reply::Done),
+        },
+        Command::SaveCopy { session, of } => {
+            // Before anybody is asked where to.
+            let name = room.copy_name(&session, &of).await?;
+            match window::choose_place(&window, name).await {
+                Some(path) => {
+                    room.save_copy(&session, &of, &path).await.map(|saved| Reply::Copied(Some(saved)))
+                }
+                None => Ok(Reply::Copied(None)),
+            }
+        }
+        Command::ImportSession => match window::choose_folder(&window).await {
+            Some(path) => room.import_session(&path).await.map(|taken| Reply::Imported(Some(taken))),
+            None => Ok(Reply::Imported(None)),
+        },
+        command => {
+            let reply = room.call(command).await?;
+            if let Reply::Settings(settings) = &reply {
+                tray::speak(window.app_handle(), Language::of_setting(&settings.language));
+            }
+            Ok(reply)
+        }
     }
-    if let Command::ChooseReadFolder { session } = command {
-        let Some(path) = window::choose_folder(&window).await else { return Ok(Reply::Done) };
-        return shell.room().await?.add_folder(&session, &path).await.map(|()| Reply::Done);
-    }
-    let reply = shell.room().await?.call(command).await?;
-    if let Reply::Settings(settings) = &reply {
-        tray::speak(window.app_handle(), Language::of_setting(&settings.language));
-    }
-    Ok(reply)
 }
 
 /// Begins a subscription; its notifications arrive in batches on `channel`. Answers with its number.

@@ -6,6 +6,7 @@
 use crate::startup::Start;
 use api::wire::ApiError;
 use api::wire::command::{Command, Notification, Reply, Topic};
+use api::wire::copy::{Copied, CopyOf, Imported};
 use api::wire::store::Folder;
 use host::{Options, Seat};
 use std::path::{Path, PathBuf};
@@ -44,6 +45,21 @@ impl Room {
     /// Lets a session look at the folder the person chose.
     pub(crate) async fn add_folder(&self, session: &str, path: &Path) -> Result<(), ApiError> {
         self.0.add_folder(session, path).await
+    }
+
+    /// The name to propose for a copy, where there is something to copy.
+    pub(crate) async fn copy_name(&self, session: &str, of: &CopyOf) -> Result<String, ApiError> {
+        self.0.copy_name(session, of).await
+    }
+
+    /// Saves a copy where the person said.
+    pub(crate) async fn save_copy(&self, session: &str, of: &CopyOf, to: &Path) -> Result<Copied, ApiError> {
+        self.0.save_copy(session, of, to).await
+    }
+
+    /// Takes in a session from where the person said.
+    pub(crate) async fn import_session(&self, from: &Path) -> Result<Imported, ApiError> {
+        self.0.import_session(from).await
     }
 
     /// Does work run here, and does the person want it to go on when the window closes?

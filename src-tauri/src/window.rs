@@ -110,13 +110,29 @@ pub(crate) fn open_session(app: &AppHandle, session: String) {
 ///
 /// One at a time: a second wish while a dialog is open counts as dismissed.
 pub(crate) async fn choose_folder(window: &WebviewWindow) -> Option<PathBuf> {
+    choose(window, |dialog| dialog.pick_folder()).await
+}
+
+/// Lets the person say where something is saved, in the system's dialog, which asks by itself before it answers with a place
+/// where something stands. `None` when dismissed.
+pub(crate) async fn choose_place(window: &WebviewWindow, name: String) -> Option<PathBuf> {
+    choose(window, |dialog| dialog.set_file_name(name).save_file()).await
+}
+
+async fn choose<F>(
+    window: &WebviewWindow,
+    ask: impl FnOnce(rfd::AsyncFileDialog) -> F + Send + 'static,
+) -> Option<PathBuf>
+where
+    F: Future<Output = Option<rfd::FileHandle>> + Send + 'static,
+{
     let shell = window.state::<Shell>();
     let _only_one = shell.choosing.try_lock().ok()?;
     let (chosen, answer) = oneshot::channel();
     let parent = window.clone();
     // The dialog must be made where the window lives; its answer may be waited for anywhere.
     let asked = window.run_on_main_thread(move || {
-        let dialog = rfd::AsyncFileDialog::new().set_parent(&parent).pick_folder();
+        let dialog = ask(rfd::AsyncFileDialog::new().set_parent(&parent));
         tauri::async_runtime::spawn(async move {
             // The page may be gone by the time the person decides.
             let _ = chosen.send(dialog.await);

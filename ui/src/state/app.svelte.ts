@@ -8,6 +8,7 @@ import type { AppInfo } from '../protocol/generated/AppInfo';
 import type { Folder } from '../protocol/generated/Folder';
 import type { Notification } from '../protocol/generated/Notification';
 import { Changes } from './changes.svelte';
+import { Copies } from './copies.svelte';
 import { Drafts } from './drafts.svelte';
 import { Erasing } from './erasing.svelte';
 import { LiveSession } from './live.svelte';
@@ -32,6 +33,7 @@ export class App {
   readonly providers: Providers;
   readonly permissions: Permissions;
   readonly storage: Keeping;
+  readonly copies: Copies;
   readonly drafts: Drafts;
   readonly queue: Queue;
   info: AppInfo | null = $state.raw(null);
@@ -56,6 +58,7 @@ export class App {
     this.providers = new Providers(backend);
     this.permissions = new Permissions(backend);
     this.storage = new Keeping(backend);
+    this.copies = new Copies(backend);
     this.drafts = new Drafts(storage);
     this.queue = new Queue(backend);
   }
@@ -98,6 +101,12 @@ export class App {
       const { session } = await ask(this.backend, { name: 'start_tour', args: { language } }, 'created');
       this.openSession(session);
     });
+  }
+
+  /** Takes a session in from where the person says, and shows it. */
+  async importSession(): Promise<void> {
+    const session = await this.copies.take();
+    if (session !== null) this.openSession(session);
   }
 
   openSession(id: string): void {

@@ -6,6 +6,7 @@ import { added, addedFailures, addedNotices } from './en.added';
 import { calls } from './en.calls';
 import { changes, undo } from './en.changes';
 import { composer, waiting } from './en.composer';
+import { copies, copyFailures } from './en.copies';
 import { erase, eraseFailures } from './en.erase';
 import { history, historyFailures, historyNotices } from './en.history';
 import { offers, permissions } from './en.permissions';
@@ -426,6 +427,7 @@ export const en = {
   },
   added,
   history,
+  copies,
   changes,
   undo,
   erase,
@@ -569,6 +571,7 @@ export const en = {
     'folder/other': 'Another folder is there now: this session’s was moved or replaced. Nothing was touched.',
     ...addedFailures,
     ...historyFailures,
+    ...copyFailures,
     'restore/busy': 'Work is going on here. Stop it first, then undo.',
     'restore/nothing': 'There is nothing to undo.',
     'restore/moved_on': 'Something happened meanwhile. Look at the changes again.',

@@ -34,6 +34,11 @@ export function callKind(tool: string, facts: Facts): CallKind {
 }
 
 /** What a call is about: a path, a pattern, a command. */
+/** Is what such a call gives back content: text of a file, names, what a command printed? */
+export function givesContent(kind: CallKind): boolean {
+  return kind === 'read' || kind === 'list' || kind === 'search' || kind === 'run' || kind === 'other';
+}
+
 export function callObject(kind: CallKind, facts: Facts, t: Texts): string {
   switch (kind) {
     case 'run':

@@ -7,6 +7,7 @@ import { added, addedFailures, addedNotices } from './zh.added';
 import { calls } from './zh.calls';
 import { changes, undo } from './zh.changes';
 import { composer, waiting } from './zh.composer';
+import { copies, copyFailures } from './zh.copies';
 import { erase, eraseFailures } from './zh.erase';
 import { history, historyFailures, historyNotices } from './zh.history';
 import { offers, permissions } from './zh.permissions';
@@ -410,6 +411,7 @@ export const zh: Texts = {
   },
   added,
   history,
+  copies,
   changes,
   undo,
   erase,
@@ -549,6 +551,7 @@ export const zh: Texts = {
     'folder/other': '那里现在是另一个文件夹：这个会话的文件夹被移走或替换了。没有改动任何内容。',
     ...addedFailures,
     ...historyFailures,
+    ...copyFailures,
     'restore/busy': '这里正在工作。请先停止，再撤销。',
     'restore/nothing': '没有可以撤销的改动。',
     'restore/moved_on': '期间有了新的变化，请再看一次改动。',

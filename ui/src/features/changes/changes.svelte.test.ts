@@ -150,7 +150,7 @@ async function pane(
   changes: Changes,
   part: Partial<{ wide: boolean; view: 'sides' | 'unified'; hindered: string }> = {},
 ) {
-  const on = { onview: vi.fn(), onundo: vi.fn(), onredo: vi.fn(), onundopart: vi.fn() };
+  const on = { onview: vi.fn(), onundo: vi.fn(), onredo: vi.fn(), onundopart: vi.fn(), onsave: vi.fn() };
   render(DiffPane, { t: en, changes, wide: true, view: 'sides', hindered: '', ...on, ...part });
   return on;
 }

@@ -16,7 +16,7 @@ const ended = (id: string) => job(id, { phase: { kind: 'completed', code: 0, ms:
 function shown(jobs: JobView[], readOnly = false) {
   const onstop = vi.fn();
   const onsettle = vi.fn();
-  const { rerender } = render(JobsTab, { t: en, jobs, readOnly, onstop, onsettle });
+  const { rerender } = render(JobsTab, { t: en, jobs, readOnly, onstop, onsettle, onsave: vi.fn() });
   return { onstop, onsettle, rerender, user: userEvent.setup() };
 }
 
