@@ -156,7 +156,7 @@ fn at_every_append(which: &str) {
 const THRICE: [Point; 3] = [Point::AfterCommit, Point::BeforeBegin, Point::AfterCommit];
 
 /// Recovery may be killed up to three times in a row, and comes to the same: at night wherever the first process was killed, else
-/// at every seventh append, by turns before and after it.
+/// at every nineteenth append, by turns before and after it.
 #[test]
 fn rel_r3_recovery_that_is_killed_itself_gives_the_same_in_the_end() {
     let scenarios = all();
@@ -167,7 +167,7 @@ fn rel_r3_recovery_that_is_killed_itself_gives_the_same_in_the_end() {
         let depth = usize::try_from(seed % 3).expect("small") + 1;
         let mut n = 0;
         while same_again(scenario, n, depth) {
-            n += either(7, 1);
+            n += either(19, 1);
             kills += 1 + depth as u64;
         }
         assert!(n > 3, "{}: only {n} appends", scenario.name);
