@@ -3,6 +3,7 @@
 //! `wire` is the one file that knows the protocol's library; the rest speaks words of ours. Invariants: standard output is the
 //! protocol's; the editor is one more client in the room, with the same commands, the same record and the same policy.
 
+mod flow;
 mod teller;
 mod turn;
 mod wire;
@@ -39,8 +40,8 @@ pub(crate) struct Acp {
 
 /// Whoever is at the other end.
 pub(crate) trait Editor: Clone + Send + Sync + 'static {
-    /// Tells it what happened.
-    fn tell(&self, session: &str, update: Update);
+    /// Tells it what happened; waits while it doesn't take what it is told.
+    fn tell(&self, session: &str, update: Update) -> impl Future<Output = ()> + Send;
     /// Asks the person there. One that can't be asked says no.
     fn ask(&self, session: &str, ask: Ask) -> impl Future<Output = Yes> + Send;
 }

@@ -9,7 +9,7 @@ use super::words::{Diff, Stop, Update, Yes, diffs};
 use super::{Editor, open};
 use api::wire::ApiError;
 use api::wire::command::{Command, Intent, Notification, Reply, Topic};
-use api::wire::view::{Activity, CallView, EntryBody, SessionView};
+use api::wire::view::{Activity, CallView, EntryBody, Patch, SessionView};
 use host::Seat;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -118,6 +118,26 @@ async fn listen(
     seat.subscribe(Topic::Session { session: session.to_owned(), from }).await
 }
 
+/// With all that came since, so that an editor that is slow is told where it stands and not each step on the way; `None`
+/// where the view has to be opened again.
+fn gathered(
+    mut seq: u64,
+    mut patches: Vec<Patch>,
+    source: &mut mpsc::Receiver<Notification>,
+) -> Option<(u64, Vec<Patch>)> {
+    while let Ok(told) = source.try_recv() {
+        match told {
+            Notification::Session { seq: later, patches: more, .. } => {
+                seq = later;
+                patches.extend(more);
+            }
+            Notification::Resync { .. } => return None,
+            _ => {}
+        }
+    }
+    Some((seq, patches))
+}
+
 impl<E: Editor> Turn<E> {
     /// From what was said to how it ended.
     async fn run(
@@ -129,7 +149,12 @@ impl<E: Editor> Turn<E> {
         loop {
             let news = tokio::select! {
                 told = source.recv() => match told {
-                    Some(Notification::Session { seq, patches, .. }) => self.teller.patched(seq, &patches),
+                    Some(Notification::Session { seq, patches, .. }) => {
+                        match gathered(seq, patches, &mut source) {
+                            Some((seq, patches)) => self.teller.patched(seq, &patches),
+                            None => self.reopen(&mut source).await?,
+                        }
+                    }
                     Some(Notification::Resync { .. }) => self.reopen(&mut source).await?,
                     Some(_) => continue,
                     None => return Err(host::door::DoorError::Closed.to_api()),
@@ -147,7 +172,7 @@ impl<E: Editor> Turn<E> {
                 }
             };
             self.take(news).await;
-            if let Some(ended) = self.ended() {
+            if let Some(ended) = self.ended().await {
                 return ended;
             }
             if self.stopping.heard && !self.stopping.told && self.works() {
@@ -199,7 +224,7 @@ impl<E: Editor> Turn<E> {
             {
                 call.diffs = self.diffs(changed).await.unwrap_or_default();
             }
-            self.editor.tell(&self.session, update);
+            self.editor.tell(&self.session, update).await;
         }
         for (approval, digest, ask) in news.asks {
             let (editor, session, answered) =
@@ -251,7 +276,7 @@ impl<E: Editor> Turn<E> {
         }
     }
 
-    fn ended(&mut self) -> Option<Result<Stop, ApiError>> {
+    async fn ended(&mut self) -> Option<Result<Stop, ApiError>> {
         let message = self.message.as_ref().map(|(message, _)| message.as_str());
         if let Some(EntryBody::TurnEnd { end, facts, .. }) =
             self.teller.end(message, self.place).map(|entry| &entry.body)
@@ -274,7 +299,7 @@ impl<E: Editor> Turn<E> {
         // What has to be answered in words is answered by the next prompt.
         let key = "question".to_owned();
         if let Some(text) = self.teller.question() {
-            self.editor.tell(&self.session, Update::Answer { key, text });
+            self.editor.tell(&self.session, Update::Answer { key, text }).await;
             return Some(Ok(Stop::Ended));
         }
         let unknown = self
@@ -286,7 +311,7 @@ impl<E: Editor> Turn<E> {
         if unknown && matches!(self.teller.view.activity, Activity::NeedsYou { .. }) {
             let text = "Nobody saw how a call ended. Say what became of it in Daybook, or with `daybook approvals` \
                         and `daybook answer ID done|again|skip`; the work goes on then.";
-            self.editor.tell(&self.session, Update::Answer { key, text: text.to_owned() });
+            self.editor.tell(&self.session, Update::Answer { key, text: text.to_owned() }).await;
             return Some(Ok(Stop::Ended));
         }
         None

@@ -3,6 +3,7 @@
 //! Invariants: what takes long never holds up the loop that reads the editor's words, so a stop is always heard; one prompt a
 //! session at a time, begun and stopped in the order the editor said it.
 
+use super::flow::Flow;
 use super::words::{Ask, Call, Diff, Kind, Stop, Update, Yes, mode_word};
 use super::{Desk, Editor, teller::Teller, turn};
 use agent_client_protocol::schema::ProtocolVersion;
@@ -33,6 +34,7 @@ type Done = Result<(), Error>;
 #[derive(Clone)]
 struct Office {
     desk: Arc<Desk>,
+    flow: Flow,
     /// Folders as the editor named them, and what stops the prompt under way.
     sessions: Arc<Mutex<HashMap<String, Place>>>,
 }
@@ -57,12 +59,16 @@ struct Begun {
 struct Peer {
     to: To,
     folder: PathBuf,
+    flow: Flow,
+    /// Once this is so, nothing waits for an editor that doesn't read.
+    stop: CancellationToken,
 }
 
 /// Serves one editor on standard input and output, until it goes.
 pub(super) async fn serve(desk: Arc<Desk>) -> Done {
-    let (input, output) = (tokio::io::stdin().compat(), tokio::io::stdout().compat_write());
-    let office = Office { desk, sessions: Arc::default() };
+    let (flow, output) = Flow::of(tokio::io::stdout());
+    let (input, output) = (tokio::io::stdin().compat(), output.compat_write());
+    let office = Office { desk, flow, sessions: Arc::default() };
     let (new, load, mode, prompt, cancel) =
         (office.clone(), office.clone(), office.clone(), office.clone(), office);
     Agent
@@ -145,8 +151,10 @@ impl Office {
         let session = asked.session_id.to_string();
         let view = self.desk.load(&session, &asked.cwd).await.map_err(refused)?;
         self.remember(&session, &asked.cwd);
-        let peer = Peer { to, folder: asked.cwd };
-        Teller::whole(&view).into_iter().for_each(|update| peer.tell(&session, update));
+        let peer = Peer { to, folder: asked.cwd, flow: self.flow.clone(), stop: CancellationToken::new() };
+        for update in Teller::whole(&view) {
+            peer.tell(&session, update).await;
+        }
         Ok(LoadSessionResponse::new().modes(self.modes(view.mode).await))
     }
 
@@ -161,7 +169,7 @@ impl Office {
     async fn prompt(&self, begun: Begun, responder: Responder<PromptResponse>, to: To) -> Done {
         let Begun { session, text, folder, stop } = begun;
         let cancellation = responder.cancellation();
-        let peer = Peer { to, folder };
+        let peer = Peer { to, folder, flow: self.flow.clone(), stop: stop.clone() };
         let work = turn::prompt(Arc::clone(&self.desk.seat), peer, session.clone(), text, stop.clone());
         let mut work = std::pin::pin!(work);
         let ended = tokio::select! {
@@ -290,7 +298,11 @@ fn refused(failed: ApiError) -> Error {
 }
 
 impl Editor for Peer {
-    fn tell(&self, session: &str, update: Update) {
+    async fn tell(&self, session: &str, update: Update) {
+        tokio::select! {
+            () = self.flow.free() => {}
+            () = self.stop.cancelled() => {}
+        }
         let told = SessionNotification::new(session.to_owned(), self.worded(update));
         if let Err(gone) = self.to.send_notification(told) {
             tracing::debug!(%gone, "the editor has gone");

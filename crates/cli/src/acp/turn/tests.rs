@@ -39,7 +39,7 @@ impl Keychain for Nothing {
 struct Person(mpsc::UnboundedSender<()>);
 
 impl Editor for Person {
-    fn tell(&self, _: &str, _: Update) {}
+    async fn tell(&self, _: &str, _: Update) {}
 
     async fn ask(&self, _: &str, _: Ask) -> Yes {
         // Nobody may count any more.
@@ -118,4 +118,18 @@ async fn what_is_stopped_before_it_was_said_is_not_said() {
     assert_eq!(ended.map_err(|failed| failed.code), Ok(Stop::Cancelled));
     assert_eq!(open(&seat, &view.id).await.expect("a view").entries, view.entries);
     seat.close().await;
+}
+
+#[test]
+fn what_came_while_the_editor_was_slow_is_told_at_once() {
+    let text = |text: &str| Patch::Text { key: "a".to_owned(), text: text.to_owned() };
+    let told = |seq| Notification::Session { session: "ses_1".to_owned(), seq, patches: vec![text("more")] };
+    let (to, mut source) = mpsc::channel(4);
+    to.try_send(told(2)).expect("room");
+    to.try_send(told(3)).expect("room");
+    let all = gathered(1, vec![text("one")], &mut source);
+    assert_eq!(all, Some((3, vec![text("one"), text("more"), text("more")])));
+    to.try_send(told(4)).expect("room");
+    to.try_send(Notification::Resync { session: "ses_1".to_owned() }).expect("room");
+    assert_eq!(gathered(3, Vec::new(), &mut source), None);
 }
