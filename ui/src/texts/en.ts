@@ -13,6 +13,7 @@ import { offers, permissions } from './en.permissions';
 import { jobs } from './en.jobs';
 import { record } from './en.record';
 import { storage } from './en.storage';
+import { tour } from './en.tour';
 import { queue } from './en.queue';
 import { rules } from './en.rules';
 
@@ -140,22 +141,7 @@ export const en = {
     },
     stopping: 'Stopping. What already runs is brought to an end first.',
   },
-  tour: {
-    start: 'See how Daybook works',
-    startText: 'In a sample folder, a bakery’s menu gets corrected. It takes about a minute.',
-    points: [
-      'A plan is made, and you watch it being worked through',
-      'You are asked before anything is changed or run',
-      'Every changed line is shown under Changes',
-    ],
-    begin: 'Begin the tour',
-    prompt: 'Show me how this works.',
-    end: 'That was the tour',
-    broken: 'The tour was stopped',
-    endText: 'The same works with a folder of yours and a model you choose.',
-    own: 'Use it on your own folder',
-    again: 'Start over',
-  },
+  tour,
   calls,
   composer,
   waiting,
