@@ -40,8 +40,7 @@ pub(super) fn measure(run: &Run<'_>) -> Done<Vec<Row>> {
         pairs(run.rounds(), TURNS, || turn(&run.runtime, &mut short), || turn(&run.runtime, &mut long))?;
     let (at_short, at_long) = measured.medians(|cost| cost.cpu_us);
     let ratio = measured.ratio(|cost| cost.cpu_us);
-    let control = measured.control(|cost| cost.cpu_us);
-    let naive = naive(run.rounds(), SHORT, long_messages)?;
+    let noise = measured.control(|cost| cost.cpu_us);
     let slope = slope(run)?;
     Ok(vec![
         Row::at_most(
@@ -53,21 +52,12 @@ pub(super) fn measure(run: &Run<'_>) -> Done<Vec<Row>> {
         .unit("×")
         .beside(1.0)
         .note(format!(
-            "a turn of one step: {:.2} and {:.2} ms; nothing is sent; A/A {control:.3}",
+            "a turn of one step: {:.2} and {:.2} ms; nothing is sent; A/A {noise:.3}",
             at_long / 1e3,
             at_short / 1e3
         ))
         .gate(),
-        Row::at_least(
-            "P6",
-            "control: building the whole request anew must be > 20× (or the test can't see it)",
-            naive,
-            20.0,
-        )
-        .unit("×")
-        .beside(1.0)
-        .note("encoding and hashing all messages for each step, in this run")
-        .gate(),
+        control(run.rounds())?,
         Row::at_most("P6", "sending grows by ≤ 1 ms of CPU for each MB", slope, 1.0)
             .unit("ms/MB")
             .note("bodies of 1 and 5 MB to 127.0.0.1, the server's reading included"),
@@ -77,6 +67,16 @@ pub(super) fn measure(run: &Run<'_>) -> Done<Vec<Row>> {
             "by construction: a request's estimate is the one before plus that of its own segment; a test of the engine holds it, nothing is counted here",
         ),
     ])
+}
+
+/// Of the usual lengths also where a run is to be quick: between shorter ones there is less to see.
+fn control(rounds: usize) -> Done<Row> {
+    let words = "control: building the whole request anew must be > 20× (or the test can't see it)";
+    let note = format!(
+        "encoding and hashing all messages for each step, {LONG} beside {SHORT} of them, in this run"
+    );
+    let row = Row::at_least("P6", words, naive(rounds, SHORT, LONG)?, 20.0);
+    Ok(row.unit("×").beside(1.0).note(note).gate())
 }
 
 /// An engine whose session has this many messages.
@@ -125,4 +125,15 @@ fn slope(run: &Run<'_>) -> Done<f64> {
         slopes.push((of_large.cpu_us - of_small.cpu_us) / 1e3 / 4.0);
     }
     Ok(median(slopes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p6_the_control_compares_the_usual_lengths_however_few_the_rounds() {
+        let row = control(1).expect("measured");
+        assert!(row.note.contains("4000 beside 100"), "{}", row.note);
+    }
 }
