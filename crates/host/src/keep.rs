@@ -13,15 +13,26 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use store::StoreHandle;
 
-/// Writes a file whole: beside it first, then over it.
+/// Writes a file whole: beside it first, then over it. Who may read the one that stood there may read this one.
 pub(crate) fn save(to: &Path, bytes: &[u8], ids: &dyn Ids) -> Result<(), ApiError> {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(to.file_name().unwrap_or_default());
-    name.push(format!(".{:08x}.part", ids.next() as u32));
-    let part = to.with_file_name(name);
+    // Short, whatever its own name is: a name may be 255 bytes long.
+    let part = to.with_file_name(format!(".daybook-{:08x}.part", ids.next() as u32));
     let write = || {
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&part)?;
+        let old = match fs::metadata(to) {
+            Ok(old) => old.is_file().then_some(old),
+            Err(io) if io.kind() == ErrorKind::NotFound => None,
+            Err(io) => return Err(io),
+        };
+        let mut how = OpenOptions::new();
+        how.write(true).create_new(true);
+        if old.is_some() {
+            private(&mut how);
+        }
+        let mut file = how.open(&part)?;
         file.write_all(bytes)?;
+        if let Some(old) = old {
+            file.set_permissions(kept(&old))?;
+        }
         file.sync_all()?;
         drop(file);
         fs::rename(&part, to)
@@ -30,6 +41,28 @@ pub(crate) fn save(to: &Path, bytes: &[u8], ids: &dyn Ids) -> Result<(), ApiErro
         let _ = fs::remove_file(&part);
         unwritten(&io, format!("{} can't be written: {io}", to.display()))
     })
+}
+
+/// Nobody else reads what replaces a file before it has that one's permissions.
+#[cfg(unix)]
+fn private(how: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    how.mode(0o600);
+}
+
+#[cfg(not(unix))]
+fn private(_: &mut OpenOptions) {}
+
+/// The permissions of the file that is replaced; the new one doesn't run as its owner or group.
+#[cfg(unix)]
+fn kept(old: &fs::Metadata) -> fs::Permissions {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::Permissions::from_mode(old.permissions().mode() & 0o1777)
+}
+
+#[cfg(not(unix))]
+fn kept(old: &fs::Metadata) -> fs::Permissions {
+    old.permissions()
 }
 
 /// Writes a session out.
@@ -77,6 +110,29 @@ mod tests {
             save(&to, bytes, &SystemIds).unwrap();
             assert_eq!(fs::read(&to).unwrap(), bytes);
             assert_eq!(names(folder.path()), ["output.txt"]);
+        }
+    }
+
+    #[test]
+    fn a_copy_may_have_any_name_that_a_file_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("n".repeat(255));
+        save(&to, b"x", &SystemIds).unwrap();
+        assert_eq!(fs::read(&to).unwrap(), b"x");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_copy_that_replaces_a_file_keeps_who_may_read_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("output.txt");
+        for mode in [0o600, 0o640, 0o755] {
+            fs::write(&to, "old").unwrap();
+            fs::set_permissions(&to, fs::Permissions::from_mode(mode)).unwrap();
+            save(&to, b"new", &SystemIds).unwrap();
+            assert_eq!(fs::read(&to).unwrap(), b"new");
+            assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o7777, mode);
         }
     }
 
