@@ -13,19 +13,20 @@ use api::wire::command::{Command, Notification, Reply, Topic};
 use api::wire::copy::{Copied, CopyOf, Imported};
 use api::wire::store::Folder;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 mod carried;
+mod tries;
+mod twice;
+
+use tries::Tries;
 
 /// Between two attempts to come in.
 const PAUSE: Duration = Duration::from_millis(25);
-/// How long a seat that found no way in waits before it tries again by itself, at first and at most.
-const FIRST_RETRY: Duration = Duration::from_millis(100);
-const LAST_RETRY: Duration = Duration::from_secs(30);
 /// How often a command is tried with another host.
 const TRIES: u32 = 5;
 /// Deliveries that may wait for whoever listens.
@@ -36,10 +37,16 @@ pub struct Seat {
     options: Options,
     data: PathBuf,
     at: Mutex<At>,
-    /// Held while it moves.
-    moving: tokio::sync::Mutex<()>,
-    closing: AtomicBool,
+    /// Held while it moves; how that failed last, since it moved.
+    moving: tokio::sync::Mutex<Option<Missed>>,
+    closing: CancellationToken,
     alone: Mutex<Option<String>>,
+}
+
+/// There was no way in.
+struct Missed {
+    when: Instant,
+    why: ApiError,
 }
 
 /// Where a seat is now.
@@ -57,7 +64,7 @@ impl Seat {
     pub async fn take(options: Options) -> Result<Arc<Self>, ApiError> {
         let data = data::data_folder(options.data.as_deref())
             .map_err(|home| crate::host::OpenFailure::NoHome(home).to_api())?;
-        let closing = AtomicBool::new(false);
+        let closing = CancellationToken::new();
         let (at, alone) = come_in(&options, &data, &closing).await?;
         let seat = Arc::new(Self {
             options,
@@ -67,7 +74,7 @@ impl Seat {
             closing,
             alone: Mutex::new(alone),
         });
-        tokio::spawn(keep(Arc::downgrade(&seat), at));
+        tokio::spawn(keep(Tries::of(&seat), at));
         Ok(seat)
     }
 
@@ -97,7 +104,7 @@ impl Seat {
     /// # Errors
     /// The room's; `door/moved` when the host went and nobody knows whether it was done.
     pub async fn call(&self, command: Command) -> Result<Reply, ApiError> {
-        let again = twice_is_once(&command);
+        let again = twice::is_once(&command);
         self.ask(again, |at| {
             let command = command.clone();
             async move { at.call(command).await }
@@ -194,7 +201,7 @@ impl Seat {
             return Ok(source);
         }
         let (to, receiver) = mpsc::channel(QUEUE);
-        tokio::spawn(carried::topic(Arc::downgrade(self), at, topic, source, to));
+        tokio::spawn(carried::topic(Tries::of(self), at, topic, source, to));
         Ok(receiver)
     }
 
@@ -216,13 +223,13 @@ impl Seat {
             return Ok(source);
         }
         let (to, receiver) = mpsc::channel(QUEUE);
-        tokio::spawn(carried::events(Arc::downgrade(self), at, session.to_owned(), from, source, to));
+        tokio::spawn(carried::events(Tries::of(self), at, session.to_owned(), from, source, to));
         Ok(receiver)
     }
 
     /// Comes to rest where this process hosts, and moves no more; the store closes when the seat is dropped.
     pub async fn close(&self) {
-        self.closing.store(true, Ordering::Release);
+        self.closing.cancel();
         // One that is just moving ends where it may host.
         let _still = self.moving.lock().await;
         if let Some(host) = self.host() {
@@ -247,7 +254,7 @@ impl Seat {
                 done => return done,
             };
             tries += 1;
-            if tries > TRIES || self.closing.load(Ordering::Acquire) {
+            if tries > TRIES || self.closing.is_cancelled() {
                 return Err(failed);
             }
             at = self.again(&at).await?;
@@ -262,17 +269,29 @@ impl Seat {
         lock(&self.at).clone()
     }
 
-    /// Comes in again, unless somebody has since.
+    /// Comes in again, unless somebody has since. Who waited while another found no way is told the same.
     async fn again(&self, old: &At) -> Result<At, ApiError> {
-        let _one = self.moving.lock().await;
+        let since = Instant::now();
+        let mut missed = self.moving.lock().await;
         let now = self.at();
-        if !now.is(old) {
+        if !now.is(old) || matches!(now, At::Host(_)) {
             return Ok(now);
         }
-        let (new, alone) = come_in(&self.options, &self.data, &self.closing).await?;
-        *lock(&self.at) = new.clone();
-        *lock(&self.alone) = alone;
-        Ok(new)
+        if let Some(missed) = missed.as_ref().filter(|missed| missed.when > since) {
+            return Err(missed.why.clone());
+        }
+        match come_in(&self.options, &self.data, &self.closing).await {
+            Ok((new, alone)) => {
+                *lock(&self.at) = new.clone();
+                *lock(&self.alone) = alone;
+                *missed = None;
+                Ok(new)
+            }
+            Err(why) => {
+                *missed = Some(Missed { when: Instant::now(), why: why.clone() });
+                Err(why)
+            }
+        }
     }
 }
 
@@ -342,11 +361,11 @@ impl At {
 async fn come_in(
     options: &Options,
     data: &Path,
-    closing: &AtomicBool,
+    closing: &CancellationToken,
 ) -> Result<(At, Option<String>), ApiError> {
     let until = Instant::now() + options.patience;
     loop {
-        if closing.load(Ordering::Acquire) {
+        if closing.is_cancelled() {
             return Err(DoorError::Closed.to_api());
         }
         let refused = match Client::connect(data).await {
@@ -369,48 +388,14 @@ async fn come_in(
     }
 }
 
-/// Keeps a seat as long as there is one: work that a host left open is recovered without anybody asking for anything. Where
-/// there is no way in, it is tried again, less and less often.
-async fn keep(seat: Weak<Seat>, mut at: At) {
-    let mut pause = FIRST_RETRY;
+/// Keeps a seat as long as there is one: work that a host left open is recovered without anybody asking for anything.
+async fn keep(mut tries: Tries, mut at: At) {
     while let At::Guest(client) = &at {
         client.gone().await;
-        let Some(seat) = seat.upgrade() else { return };
-        match seat.again(&at).await {
-            Ok(new) => (at, pause) = (new, FIRST_RETRY),
-            Err(_) if seat.closing.load(Ordering::Acquire) => return,
-            Err(failed) => {
-                tracing::warn!(message = failed.message, "there is no way in just now");
-                drop(seat);
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(LAST_RETRY);
-            }
-        }
+        let Some(new) = tries.until_in(&at, std::future::pending()).await else { return };
+        at = new;
+        tries.came_to_something();
     }
-}
-
-/// May it be done again where nobody knows whether it was done? Looking changes nothing, a message has an id that makes
-/// it one, and what is set to a value is set to it.
-fn twice_is_once(command: &Command) -> bool {
-    !matches!(
-        command,
-        Command::CreateSession { .. }
-            | Command::StartTour { .. }
-            | Command::Summarise { .. }
-            | Command::RemoveMessage { .. }
-            | Command::SendWaiting { .. }
-            | Command::RemoveFolder { .. }
-            | Command::StopJob { .. }
-            | Command::SettleJob { .. }
-            | Command::Approve { .. }
-            | Command::Refuse { .. }
-            | Command::Answer { .. }
-            | Command::Resolve { .. }
-            | Command::Revoke { .. }
-            | Command::Undo { .. }
-            | Command::Erase { .. }
-            | Command::RemoveProvider { .. }
-    )
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -33,6 +33,13 @@ struct Waiting {
     closed: bool,
 }
 
+/// What a delivery says.
+enum Heard<T> {
+    Item(T),
+    Nothing,
+    Over,
+}
+
 /// A guest of the Daybook that runs.
 pub struct Client {
     path: PathBuf,
@@ -121,13 +128,26 @@ impl Client {
         self.ask(Request::ImportSession { path }).await.and_then(typed)
     }
 
-    /// Listens to a topic.
+    /// Listens to a topic. What a newer host says and this one doesn't know is passed over; where it may be a change of a
+    /// session, that is told to be opened again.
     ///
     /// # Errors
     /// The room's.
     pub async fn subscribe(&self, topic: Topic) -> Result<mpsc::Receiver<Notification>, ApiError> {
-        let read =
-            |delivered: Delivered| delivered.item.and_then(|item| serde_json::from_str(item.get()).ok());
+        let of = topic.clone();
+        let read = move |delivered: Delivered| match delivered.item {
+            None => Heard::Over,
+            Some(item) => match (serde_json::from_str(item.get()), &of) {
+                (Ok(told), _) => Heard::Item(told),
+                (Err(_), Topic::Session { session, .. }) => {
+                    Heard::Item(Notification::Resync { session: session.clone() })
+                }
+                (Err(unknown), Topic::Store) => {
+                    tracing::warn!(%unknown, "something the host says isn't understood");
+                    Heard::Nothing
+                }
+            },
+        };
         self.listen(Request::Subscribe { topic }, read).await
     }
 
@@ -141,8 +161,9 @@ impl Client {
         from: u64,
     ) -> Result<mpsc::Receiver<Result<String, ApiError>>, ApiError> {
         let read = |delivered: Delivered| match (delivered.item, delivered.error) {
-            (Some(item), _) => Some(Ok(item.get().to_owned())),
-            (None, error) => error.map(Err),
+            (Some(item), _) => Heard::Item(Ok(item.get().to_owned())),
+            (None, Some(error)) => Heard::Item(Err(error)),
+            (None, None) => Heard::Over,
         };
         self.listen(Request::Events { session: session.to_owned(), from }, read).await
     }
@@ -151,7 +172,7 @@ impl Client {
     async fn listen<T: Send + 'static>(
         &self,
         request: Request,
-        read: impl Fn(Delivered) -> Option<T> + Send + 'static,
+        read: impl Fn(Delivered) -> Heard<T> + Send + 'static,
     ) -> Result<mpsc::Receiver<T>, ApiError> {
         let line = Line::open(&self.path).await.map_err(|closed| closed.to_api())?;
         let mut line = line.ok_or_else(|| DoorError::Closed.to_api())?;
@@ -164,9 +185,15 @@ impl Client {
                     () = to.closed() => return,
                     said = line.hear() => said,
                 };
-                let Some(item) = said.and_then(|said| said.params).and_then(&read) else { return };
-                if to.send(item).await.is_err() {
-                    return;
+                let Some(delivered) = said.and_then(|said| said.params) else { return };
+                match read(delivered) {
+                    Heard::Item(item) => {
+                        if to.send(item).await.is_err() {
+                            return;
+                        }
+                    }
+                    Heard::Nothing => {}
+                    Heard::Over => return,
                 }
             }
         });

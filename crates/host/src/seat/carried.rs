@@ -2,16 +2,17 @@
 //!
 //! Invariants: no event is passed on twice and none is left out; a view is never continued across hosts, it is opened again.
 
-use super::{At, Seat};
+use super::At;
+use super::tries::Tries;
 use api::wire::ApiError;
 use api::wire::command::{Command, Notification, Reply, Topic};
 use std::collections::BTreeSet;
-use std::sync::Weak;
 use tokio::sync::mpsc;
 
-/// Events: the numbers are dense, so what came says what comes next.
+/// Events: the numbers are dense, so what came says what comes next. Where there is no way in, whoever listens is told why,
+/// and it ends; a host that is just going is waited for.
 pub(super) async fn events(
-    seat: Weak<Seat>,
+    mut tries: Tries,
     mut at: At,
     session: String,
     from: u64,
@@ -23,39 +24,41 @@ pub(super) async fn events(
         while let Some(line) = next_of(&mut source, &to).await {
             let last = line.is_err();
             next += 1;
+            tries.came_to_something();
             if to.send(line).await.is_err() || last {
                 return;
             }
         }
-        let moved = match seat.upgrade() {
-            Some(seat) if !to.is_closed() => seat.again(&at).await,
-            Some(_) | None => return,
-        };
-        let again = match moved {
-            Ok(new) => {
+        if tries.rest(&at, to.closed()).await.is_none() {
+            return;
+        }
+        let again = match tries.once(&at).await {
+            Some(Ok(new)) => {
                 at = new;
                 at.events(&session, next).await
             }
-            Err(failed) => Err(failed),
+            Some(Err(failed)) => Err(failed),
+            None => return,
         };
-        match again {
-            Ok(again) => source = again,
+        source = match again {
+            Ok(again) => again,
             // This host is going, too.
-            Err(failed) if is_closing(&failed) && at.is_gone() => {}
+            Err(failed) if failed.code == "app/closing" => {
+                tries.came_to_nothing();
+                mpsc::channel(1).1
+            }
             Err(failed) => {
-                if !is_closing(&failed) {
-                    // Whoever listened may have gone as well.
-                    drop(to.send(Err(failed)).await);
-                }
+                // Whoever listened may have gone as well.
+                drop(to.send(Err(failed)).await);
                 return;
             }
-        }
+        };
     }
 }
 
-/// A session is told to be opened again; the lists go on with every line there is.
+/// A session is told to be opened again; the lists go on with every line there is, however long it takes.
 pub(super) async fn topic(
-    seat: Weak<Seat>,
+    mut tries: Tries,
     mut at: At,
     topic: Topic,
     mut source: mpsc::Receiver<Notification>,
@@ -72,31 +75,33 @@ pub(super) async fn topic(
                     waits.insert(session.clone())
                 };
             }
+            tries.came_to_something();
             if to.send(told).await.is_err() || over {
                 return;
             }
         }
-        let moved = match seat.upgrade() {
-            Some(seat) if !to.is_closed() => seat.again(&at).await,
-            Some(_) | None => return,
-        };
-        match (&topic, moved) {
-            (Topic::Session { session, .. }, _) => {
-                // Whoever listened may have gone as well.
-                drop(to.send(Notification::Resync { session: session.clone() }).await);
-                return;
-            }
-            (Topic::Store, Ok(new)) => at = new,
-            (Topic::Store, Err(_)) => return,
+        if to.is_closed() {
+            return;
         }
+        if let Topic::Session { session, .. } = &topic {
+            // Whether there is a way in is asked by whoever opens it.
+            drop(tries.once(&at).await);
+            // Whoever listened may have gone as well.
+            drop(to.send(Notification::Resync { session: session.clone() }).await);
+            return;
+        }
+        let Some(new) = tries.until_in(&at, to.closed()).await else { return };
+        at = new;
         source = match lists(&at, &waits, &to).await {
             Ok(again) => {
                 waits.clear();
                 again
             }
-            // This host is going, too.
-            Err(failed) if is_closing(&failed) && at.is_gone() => mpsc::channel(1).1,
-            Err(_) => return,
+            Err(failed) => {
+                tracing::warn!(message = failed.message, "the lists can't be listened to just now");
+                tries.came_to_nothing();
+                mpsc::channel(1).1
+            }
         };
     }
 }
@@ -120,10 +125,6 @@ async fn lists(
         drop(to.send(told).await);
     }
     Ok(source)
-}
-
-fn is_closing(failed: &ApiError) -> bool {
-    failed.code == "app/closing"
 }
 
 /// The next delivery; nothing when the source ends, or nobody listens.

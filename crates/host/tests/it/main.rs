@@ -8,6 +8,7 @@ mod copies;
 mod door;
 mod erasing;
 mod lists;
+mod moving;
 mod queue;
 mod record;
 mod rig;
