@@ -258,15 +258,17 @@ impl Line {
 pub(super) async fn reach(path: &Path) -> Result<Option<UnixStream>, DoorError> {
     match UnixStream::connect(path).await {
         Ok(stream) => Ok(Some(stream)),
-        Err(io)
-            if matches!(
-                io.kind(),
-                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::ConnectionRefused
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(source) => Err(DoorError::Io { path: path.to_owned(), source }),
+        Err(source) => unreached(path, source).map(|()| None),
+    }
+}
+
+/// Nobody is there, or somebody who can't be reached.
+fn unreached(path: &Path, source: std::io::Error) -> Result<(), DoorError> {
+    match source.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::ConnectionRefused => Ok(()),
+        // It was there, and went before it let us in.
+        ErrorKind::ConnectionReset => Err(DoorError::Closed),
+        _ => Err(DoorError::Io { path: path.to_owned(), source }),
     }
 }
 
@@ -314,4 +316,18 @@ fn typed<T: DeserializeOwned>(value: Value) -> Result<T, ApiError> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_goes_before_it_lets_somebody_in_has_gone_and_the_door_is_not_unusable() {
+        let of = |kind: ErrorKind| unreached(Path::new("/door"), kind.into());
+        assert!(matches!(of(ErrorKind::NotFound), Ok(())));
+        assert!(matches!(of(ErrorKind::ConnectionRefused), Ok(())), "it went before");
+        assert!(matches!(of(ErrorKind::ConnectionReset), Err(DoorError::Closed)));
+        assert!(matches!(of(ErrorKind::PermissionDenied), Err(DoorError::Io { .. })));
+    }
 }
