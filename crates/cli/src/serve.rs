@@ -1,8 +1,9 @@
 //! `daybook serve`: a Daybook without a window, and a WebSocket on this machine's loopback for programs that want one.
 //!
 //! The words are those of the local door, line for line, and it is the local door that answers them, whoever hosts.
-//! Invariants: nothing listens unless this was asked for, and nothing is hosted before it listens; whoever comes has the token, names this very address, and comes
-//! from no page that wasn't let in.
+//! Invariants: nothing listens unless this was asked for, and nothing is hosted before it listens; no address is told where
+//! the local door can't be opened; whoever comes has the token, names this very address, and comes from no page that wasn't
+//! let in.
 
 mod accept;
 mod bridge;
@@ -71,6 +72,10 @@ pub(crate) async fn serve(data: PathBuf, serve: Serve) -> Result<Exit, Failure> 
     let own = Own { script: serve.script, attended: true, ..Own::default() };
     let way = Way::to_serve(&data, own).await?;
     let Way::Seat(seat) = &way else { return Err(Failure::internal("serving needs a seat")) };
+    if let Some(closed) = seat.alone() {
+        way.shut().await;
+        return Err(Failure::internal(format!("nobody could come in at the WebSocket: {closed}")));
+    }
     tell(address, kept.is_none().then_some(&token));
     let gate = Arc::new(Gate::new(address.port(), token, serve.allow_origin));
     let (places, ending) = (Arc::new(Semaphore::new(CLIENTS as usize)), CancellationToken::new());

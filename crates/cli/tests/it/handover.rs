@@ -111,8 +111,7 @@ impl Stage {
 
     /// The app is the host now, or is just becoming it, and does what another command asks for.
     fn the_app_hosts(&self) {
-        let name = host::store_name(&self.rig.data());
-        let door = self.rig.root.path().join("home/daybook").join(format!("{name}.sock"));
+        let door = self.rig.door();
         wait_for("the app hosts", || UnixStream::connect(&door).is_ok());
         let done = self.rig.run(&["exec", "--session", &self.other, "--json", "and more"]);
         assert_eq!((done.code, done.done()["answer"].as_str()), (0, Some("Ready.")), "{}", done.err);

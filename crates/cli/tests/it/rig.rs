@@ -36,6 +36,12 @@ impl Rig {
         self.root.path().join("data")
     }
 
+    /// The socket of its local door.
+    #[cfg(unix)]
+    pub(crate) fn door(&self) -> PathBuf {
+        self.root.path().join("home/daybook").join(format!("{}.sock", host::store_name(&self.data())))
+    }
+
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         self.command_in(&self.data(), args)
     }

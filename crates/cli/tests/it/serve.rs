@@ -197,6 +197,19 @@ fn what_is_wrong_with_what_was_asked_for_is_said_before_anything_is_hosted() {
     assert!(!token.exists());
 }
 
+#[test]
+fn no_address_is_told_where_the_local_door_cant_be_opened() {
+    let rig = rig();
+    let folder = rig.door().parent().expect("a folder").to_owned();
+    std::fs::create_dir(&folder).expect("made");
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).expect("set");
+    let refused = rig.run(&["serve", "--token-file", "token"]);
+    assert_eq!((refused.code, refused.out.as_str()), (1, ""), "{}", refused.err);
+    let why = "nobody could come in at the WebSocket: the folder";
+    assert!(refused.err.contains(why) && refused.err.contains("can be entered by others"), "{}", refused.err);
+    assert!(!rig.root.path().join("token").exists());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_of_any_length_comes_through() {
     let long = "long ".repeat(48_000);
