@@ -5,8 +5,7 @@
 use crate::Done;
 use api::wire::command::{Command, Intent, Mode, Reply};
 use api::wire::store::{ModelChoice, ProviderDraft};
-use host::{Host, Ids as _, Keychain, KeychainError, Options};
-use secrecy::SecretString;
+use host::{Host, Ids as _, NoKeychain, Options};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -15,27 +14,6 @@ use tokio::sync::mpsc;
 pub(crate) const PROVIDER: &str = "bench";
 /// The name of its model.
 pub(crate) const MODEL: &str = "bench-1";
-
-/// A keychain with nothing in it.
-struct Empty;
-
-impl Keychain for Empty {
-    fn status(&self) -> Result<(), KeychainError> {
-        Ok(())
-    }
-
-    fn get(&self, _: &str) -> Result<Option<SecretString>, KeychainError> {
-        Ok(None)
-    }
-
-    fn set(&self, _: &str, _: &SecretString) -> Result<(), KeychainError> {
-        Err(KeychainError::Missing("nothing is kept while measuring".to_owned()))
-    }
-
-    fn delete(&self, _: &str) -> Result<(), KeychainError> {
-        Ok(())
-    }
-}
 
 /// The place.
 pub(crate) struct Place {
@@ -87,7 +65,7 @@ impl Place {
 
     /// A host over folders that are there already.
     pub(crate) async fn over(folder: Folder) -> Done<Self> {
-        let options = Options { keychain: Arc::new(Empty), ..Options::new(Some(folder.data())) };
+        let options = Options { keychain: Arc::new(NoKeychain), ..Options::new(Some(folder.data())) };
         Ok(Self { host: Host::open(options).await?, folder })
     }
 
@@ -108,7 +86,8 @@ impl Place {
 
     /// A new session that asks our server.
     pub(crate) async fn session(&self, mode: Mode) -> Done<Talk<'_>> {
-        let folder = self.host.open_folder(&self.folder.project()).map_err(|refused| refused.message)?;
+        let folder =
+            self.host.open_folder(&self.folder.project()).await.map_err(|refused| refused.message)?;
         let model = ModelChoice { provider: PROVIDER.to_owned(), model: MODEL.to_owned() };
         let created = Command::CreateSession { folder: folder.id, mode, model: Some(model) };
         let Reply::Created { session } = self.call(created).await? else { return Err("no session".into()) };

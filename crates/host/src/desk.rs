@@ -29,6 +29,12 @@ pub(crate) struct HostDesk {
 }
 
 impl HostDesk {
+    /// Makes a folder known, aside: one on a slow disk holds up nothing else.
+    pub(crate) fn open(&self, path: PathBuf) -> Asked<'_, Folder> {
+        let folders = self.folders.clone();
+        self.blocking(move |_, _| folders.open(&path, &ports::SystemIds))
+    }
+
     fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Ways, &Services) -> Result<T, ApiError> + Send + 'static,

@@ -167,8 +167,8 @@ impl Host {
     ///
     /// # Errors
     /// When it isn't a folder, can't be opened, or is our own.
-    pub fn open_folder(&self, path: &Path) -> Result<Folder, ApiError> {
-        self.desk.folders.open(path, &SystemIds)
+    pub async fn open_folder(&self, path: &Path) -> Result<Folder, ApiError> {
+        self.desk.open(path.to_owned()).await
     }
 
     /// Lets a session look at the folder the person named.

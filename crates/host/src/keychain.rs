@@ -81,6 +81,28 @@ impl Keychain for SystemKeychain {
     }
 }
 
+/// None: for whoever must not touch the person's.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoKeychain;
+
+impl Keychain for NoKeychain {
+    fn status(&self) -> Result<(), KeychainError> {
+        Err(KeychainError::Missing("none is to be used".to_owned()))
+    }
+
+    fn get(&self, _: &str) -> Result<Option<SecretString>, KeychainError> {
+        self.status().map(|()| None)
+    }
+
+    fn set(&self, _: &str, _: &SecretString) -> Result<(), KeychainError> {
+        self.status()
+    }
+
+    fn delete(&self, _: &str) -> Result<(), KeychainError> {
+        self.status()
+    }
+}
+
 /// Asks on a thread of its own: the library waits on a runtime of its own, which it can't on a thread that drives ours.
 fn aside<T: Send>(ask: impl FnOnce() -> Result<T, KeychainError> + Send) -> Result<T, KeychainError> {
     let broken = || KeychainError::Failed("asking it broke off".to_owned());

@@ -31,7 +31,7 @@ pub use data::{data_folder, store_name};
 pub use doctor::{Health, doctor};
 pub use domain::ids::Ids;
 pub use host::{Host, OpenFailure, Options};
-pub use keychain::{Keychain, KeychainError, SystemKeychain};
+pub use keychain::{Keychain, KeychainError, NoKeychain, SystemKeychain};
 pub use models::SCRIPTED;
 pub use ports::{SystemClock, SystemIds};
 pub use providers::dialect::WIRES as DIALECTS;

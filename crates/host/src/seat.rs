@@ -119,7 +119,7 @@ impl Seat {
     pub async fn open_folder(&self, path: &Path) -> Result<Folder, ApiError> {
         self.ask(true, |at| {
             let path = path.to_owned();
-            async move { at.open_folder(path).await }
+            async move { at.open_folder(&path).await }
         })
         .await
     }
@@ -318,16 +318,10 @@ impl At {
         }
     }
 
-    async fn open_folder(&self, path: PathBuf) -> Result<Folder, ApiError> {
+    async fn open_folder(&self, path: &Path) -> Result<Folder, ApiError> {
         match self {
-            Self::Host(host) => {
-                let host = Arc::clone(host);
-                // A folder on a slow disk must hold up nothing else.
-                tokio::task::spawn_blocking(move || host.open_folder(&path))
-                    .await
-                    .unwrap_or_else(|panic| Err(error("internal", panic.to_string(), "")))
-            }
-            Self::Guest(client) => client.open_folder(&path).await,
+            Self::Host(host) => host.open_folder(path).await,
+            Self::Guest(client) => client.open_folder(path).await,
         }
     }
 

@@ -40,6 +40,14 @@ impl Seen {
         self.updates.lock().expect("whole").iter().filter_map(said).collect()
     }
 
+    /// Somebody is asked.
+    #[cfg(unix)]
+    async fn until_asked(&self) {
+        while self.asked.lock().expect("whole").is_empty() {
+            tokio::task::yield_now().await;
+        }
+    }
+
     fn statuses(&self) -> Vec<ToolCallStatus> {
         let status = |update: &SessionUpdate| match update {
             SessionUpdate::ToolCall(call) => Some(call.status),
@@ -133,8 +141,21 @@ async fn begun(to: &To, rig: &Rig) -> Result<SessionId, Error> {
 }
 
 async fn said(to: &To, session: &SessionId, words: &str) -> Result<StopReason, Error> {
-    let prompt = PromptRequest::new(session.clone(), vec![ContentBlock::from(words)]);
-    Ok(to.send_request(prompt).block_task().await?.stop_reason)
+    Ok(to.send_request(prompt(session, words)).block_task().await?.stop_reason)
+}
+
+fn prompt(session: &SessionId, words: &str) -> PromptRequest {
+    PromptRequest::new(session.clone(), vec![ContentBlock::from(words)])
+}
+
+/// The person's yes to the only open request, from another process than the editor's.
+#[cfg(unix)]
+fn allow_elsewhere(rig: &Rig) {
+    let waiting = rig.run(&["approvals", "--json"]).json();
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+    let (id, digest) = (waiting[0]["id"].as_str(), waiting[0]["body"]["digest"].as_str());
+    let yes = ["approve", id.expect("an id"), "--digest", digest.expect("a digest")];
+    assert_eq!(rig.run(&yes).code, 0);
 }
 
 fn writing() -> Rig {
@@ -222,8 +243,7 @@ async fn a_stop_ends_the_prompt_and_a_session_is_told_again_from_its_beginning()
         |_| None,
         async |to, seen| {
             let session = begun(&to, &rig).await?;
-            let prompt = PromptRequest::new(session.clone(), vec![ContentBlock::from("work")]);
-            let under_way = to.send_request(prompt);
+            let under_way = to.send_request(prompt(&session, "work"));
             while seen.answer() != "at" {
                 tokio::task::yield_now().await;
             }
@@ -295,7 +315,7 @@ async fn a_stop_that_comes_at_once_is_not_lost_and_a_session_that_is_loaded_stay
         |_| None,
         async |to, seen| {
             let session = begun(&to, &rig).await?;
-            let slowly = || PromptRequest::new(session.clone(), vec![ContentBlock::from("work slowly")]);
+            let slowly = || prompt(&session, "work slowly");
             for _ in 0..2 {
                 let under_way = to.send_request(slowly());
                 to.send_notification(CancelNotification::new(session.clone()))?;
@@ -328,20 +348,14 @@ async fn r_cli_01_a_request_that_is_open_when_the_app_is_killed_is_answered_wher
         |_| None,
         async |to, seen| {
             let session = begun(&to, &rig).await?;
-            let prompt = PromptRequest::new(session.clone(), vec![ContentBlock::from("write it")]);
-            let under_way = to.send_request(prompt);
-            while seen.asked.lock().expect("whole").is_empty() {
-                tokio::task::yield_now().await;
-            }
+            let under_way = to.send_request(prompt(&session, "write it"));
+            seen.until_asked().await;
             app.signal("-KILL");
-            let name = host::store_name(&rig.data());
-            let door = rig.root.path().join("home/daybook").join(format!("{name}.sock"));
             drop(app);
-            wait_for("the editor's process hosts", || std::os::unix::net::UnixStream::connect(&door).is_ok());
-            let waiting = rig.run(&["approvals", "--json"]).json();
-            let (id, digest) = (waiting[0]["id"].as_str(), waiting[0]["body"]["digest"].as_str());
-            let yes = ["approve", id.expect("an id"), "--digest", digest.expect("a digest")];
-            assert_eq!(rig.run(&yes).code, 0);
+            wait_for("the editor's process hosts", || {
+                std::os::unix::net::UnixStream::connect(rig.door()).is_ok()
+            });
+            allow_elsewhere(&rig);
             assert_eq!(under_way.block_task().await?.stop_reason, StopReason::EndTurn);
             Ok(())
         },
@@ -352,8 +366,8 @@ async fn r_cli_01_a_request_that_is_open_when_the_app_is_killed_is_answered_wher
     assert_eq!(rig.run(&["verify"]).code, 0);
 }
 
-/// The editor comes in where an app runs; what is allowed there isn't asked here any more; when the app is killed, the
-/// editor's process hosts, and the prompt goes on.
+/// The editor comes in where an app runs; what is allowed there isn't asked here any more, and the prompt goes on; when the
+/// app is killed, the editor's process hosts, and the session is there.
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn an_editor_beside_the_app_shares_its_requests_and_outlives_it() {
@@ -366,15 +380,9 @@ async fn an_editor_beside_the_app_shares_its_requests_and_outlives_it() {
         |_| None,
         async |to, seen| {
             let session = begun(&to, &rig).await?;
-            let prompt = PromptRequest::new(session.clone(), vec![ContentBlock::from("write it")]);
-            let under_way = to.send_request(prompt);
-            while seen.asked.lock().expect("whole").is_empty() {
-                tokio::task::yield_now().await;
-            }
-            let waiting = rig.run(&["approvals", "--json"]).json();
-            let (id, digest) = (waiting[0]["id"].as_str(), waiting[0]["body"]["digest"].as_str());
-            let yes = ["approve", id.expect("an id"), "--digest", digest.expect("a digest")];
-            assert_eq!(rig.run(&yes).code, 0);
+            let under_way = to.send_request(prompt(&session, "write it"));
+            seen.until_asked().await;
+            allow_elsewhere(&rig);
             assert_eq!(under_way.block_task().await?.stop_reason, StopReason::EndTurn);
             app.signal("-KILL");
             let loaded = LoadSessionRequest::new(session.clone(), rig.project());

@@ -7,7 +7,6 @@ use super::{DoorError, peer};
 use crate::data;
 use crate::desk::HostDesk;
 use crate::host::Host;
-use crate::ports::SystemIds;
 use api::wire::ApiError;
 use api::{Room, error};
 use serde_json::value::RawValue;
@@ -246,17 +245,15 @@ impl Visit {
                     .await
             }
             Request::OpenFolder { path } => {
-                let folder = self
-                    .inside
-                    .desk
-                    .folders
-                    .open(Path::new(&path), &SystemIds)
-                    .and_then(|folder| value(&folder));
-                self.say(&Said::answer(id, folder)).await
+                let desk = Arc::clone(&self.inside.desk);
+                self.apart(id, |_| async move { value(&desk.open(path.into()).await?) }).await
             }
             Request::AddFolder { session, path } => {
-                let added = self.inside.room.add_folder(&session, Path::new(&path)).await;
-                self.say(&Said::answer(id, added.map(|()| Value::Null))).await
+                self.apart(
+                    id,
+                    |room| async move { value(&room.add_folder(&session, Path::new(&path)).await?) },
+                )
+                .await
             }
             Request::Subscribe { topic } => {
                 let source = self.inside.room.subscribe(topic).await;

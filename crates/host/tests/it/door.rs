@@ -4,7 +4,7 @@
 use crate::rig::{Rig, text};
 use api::wire::command::{Command, Mode, Reply, Topic};
 use host::door::Client;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -71,7 +71,7 @@ async fn r_cli_06_a_newer_host_is_met_with_its_own_words() {
         let (stream, _) = newer.accept().await.expect("somebody");
         let (read, mut write) = stream.into_split();
         let asked = BufReader::new(read).lines().next_line().await.expect("read").expect("a line");
-        let asked: serde_json::Value = serde_json::from_str(&asked).expect("JSON");
+        let asked: Value = serde_json::from_str(&asked).expect("JSON");
         let message = "version 1 of the door's protocol isn't spoken here, 7 is";
         let data = json!({"code": "door/version", "message": message, "hint": "Use the daybook of the same version."});
         let refusal = json!({"jsonrpc": "2.0", "id": asked["id"],
@@ -99,8 +99,7 @@ async fn r_cli_06_words_events_and_programs_have_versions_of_their_own() {
     let (mut ear, mut mouth) =
         host::door::Passage::open(rig.host.data()).await.expect("no trouble").expect("a door").apart();
     mouth.say(r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":1}}"#).await.expect("said");
-    let greeting: serde_json::Value =
-        serde_json::from_str(&ear.hear().await.expect("an answer")).expect("JSON");
+    let greeting: Value = serde_json::from_str(&ear.hear().await.expect("an answer")).expect("JSON");
     let words = greeting["result"]["version"].as_u64();
     // Each is named here as it is now: who changes one sees that the other one stays.
     assert_eq!((words, host::door::words::VERSION), (Some(1), 1));
@@ -109,6 +108,41 @@ async fn r_cli_06_words_events_and_programs_have_versions_of_their_own() {
     assert_eq!(greeting["result"].as_object().expect("words").len(), 3, "{greeting}");
     assert!(mouth.say("two\nlines").await.is_err(), "one line is one request");
     rig.host.close().await;
+}
+
+/// The only thread for what blocks is taken, as it would be by a folder on a disk that doesn't answer.
+#[test]
+fn a_folder_that_takes_its_time_to_open_holds_up_no_other_answer() {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(1).build().expect("a runtime");
+    runtime.block_on(async {
+        let rig = Rig::new(json!([text("x")])).await;
+        rig.host.open_door().expect("a door");
+        let (mut ear, mut mouth) =
+            host::door::Passage::open(rig.host.data()).await.expect("no trouble").expect("a door").apart();
+        let hello =
+            |id: u64| json!({"jsonrpc": "2.0", "id": id, "method": "hello", "params": {"version": 1}});
+        mouth.say(&hello(1).to_string()).await.expect("said");
+        ear.hear().await.expect("an answer");
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let (taken, is_taken) = tokio::sync::oneshot::channel();
+        let slow = tokio::task::spawn_blocking(move || {
+            taken.send(()).expect("waited for");
+            // Until the other end is dropped.
+            let _ = released.recv();
+        });
+        is_taken.await.expect("taken");
+        let path = rig.root.path().join("project");
+        let open = json!({"jsonrpc": "2.0", "id": 2, "method": "open_folder", "params": {"path": path}});
+        mouth.say(&open.to_string()).await.expect("said");
+        mouth.say(&hello(3).to_string()).await.expect("said");
+        let first: Value = serde_json::from_str(&ear.hear().await.expect("an answer")).expect("JSON");
+        drop(release);
+        slow.await.expect("no panic");
+        let second: Value = serde_json::from_str(&ear.hear().await.expect("an answer")).expect("JSON");
+        assert_eq!((&first["id"], &second["id"]), (&json!(3), &json!(2)), "{first} {second}");
+        assert!(second["result"]["id"].is_string(), "{second}");
+    });
 }
 
 /// A guest that asks and asks and takes no answer is read no further.

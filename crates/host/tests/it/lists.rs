@@ -10,8 +10,12 @@ use serde_json::json;
 async fn a_page_names_folders_by_id_and_gets_no_other() {
     let rig = Rig::new(json!([text("x")])).await;
     let project = rig.root.path().join("project");
-    let folder = rig.host.open_folder(&project).expect("a folder");
-    assert_eq!(rig.host.open_folder(&project.join(".")).expect("a folder").id, folder.id, "one path, one id");
+    let folder = rig.host.open_folder(&project).await.expect("a folder");
+    assert_eq!(
+        rig.host.open_folder(&project.join(".")).await.expect("a folder").id,
+        folder.id,
+        "one path, one id"
+    );
     let Reply::Folders(known) = rig.call(Command::Folders).await else { panic!() };
     assert_eq!(known, std::slice::from_ref(&folder));
     let create =
@@ -26,9 +30,10 @@ async fn a_page_names_folders_by_id_and_gets_no_other() {
     let disk = rig
         .host
         .open_folder(std::path::Path::new("/"))
+        .await
         .expect_err("nobody could take back what changes there");
     assert_eq!(disk.code, "folder/disk");
-    let data = rig.host.open_folder(&rig.host.data().join("blobs")).expect_err("ours");
+    let data = rig.host.open_folder(&rig.host.data().join("blobs")).await.expect_err("ours");
     assert_eq!(data.code, "folder/own");
 }
 
@@ -98,7 +103,7 @@ async fn an_added_service_is_checked_kept_and_removed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_needs_a_key_says_so_instead_of_asking_without() {
     let rig = Rig::new(json!([text("x")])).await;
-    let folder = rig.host.open_folder(&rig.root.path().join("project")).expect("a folder");
+    let folder = rig.host.open_folder(&rig.root.path().join("project")).await.expect("a folder");
     let model = Some(ModelChoice { provider: "deepseek".to_owned(), model: "deepseek-flash".to_owned() });
     let created = rig.call(Command::CreateSession { folder: folder.id, mode: Mode::Ask, model }).await;
     let Reply::Created { session } = created else { panic!() };

@@ -4,34 +4,12 @@ use api::view::apply;
 use api::wire::command::{Command, Intent, Mode, Notification, Reply, Topic};
 use api::wire::store::ModelChoice;
 use api::wire::view::SessionView;
-use host::{Host, Ids as _, Keychain, KeychainError, Options};
-use secrecy::SecretString;
+use host::{Host, Ids as _, NoKeychain, Options};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use store::{Edit, Store};
 use tokio::sync::mpsc;
-
-/// No keychain.
-struct Nothing;
-
-impl Keychain for Nothing {
-    fn status(&self) -> Result<(), KeychainError> {
-        Err(KeychainError::Missing("none in tests".to_owned()))
-    }
-
-    fn get(&self, _: &str) -> Result<Option<SecretString>, KeychainError> {
-        self.status().map(|()| None)
-    }
-
-    fn set(&self, _: &str, _: &SecretString) -> Result<(), KeychainError> {
-        self.status()
-    }
-
-    fn delete(&self, _: &str) -> Result<(), KeychainError> {
-        self.status()
-    }
-}
 
 pub(crate) struct Rig {
     pub(crate) root: tempfile::TempDir,
@@ -52,7 +30,7 @@ impl Rig {
         keep(&root.path().join("data"), kept);
         let options = Options {
             script: Some(script),
-            keychain: Arc::new(Nothing),
+            keychain: Arc::new(NoKeychain),
             ..Options::new(Some(root.path().join("data")))
         };
         let host = Host::open(options).await.unwrap_or_else(|failure| panic!("{failure}"));
@@ -68,7 +46,7 @@ impl Rig {
         std::fs::write(&script, json!({ "answers": answers }).to_string()).expect("a script");
         let options = Options {
             script: Some(script),
-            keychain: Arc::new(Nothing),
+            keychain: Arc::new(NoKeychain),
             ..Options::new(Some(root.path().join("data")))
         };
         let host = Host::open(options).await.unwrap_or_else(|failure| panic!("{failure}"));
@@ -80,7 +58,7 @@ impl Rig {
     }
 
     pub(crate) async fn session(&self, mode: Mode) -> String {
-        let folder = self.host.open_folder(&self.root.path().join("project")).expect("a folder");
+        let folder = self.host.open_folder(&self.root.path().join("project")).await.expect("a folder");
         let model = Some(ModelChoice { provider: host::SCRIPTED.to_owned(), model: "script".to_owned() });
         match self.call(Command::CreateSession { folder: folder.id, mode, model }).await {
             Reply::Created { session } => session,
@@ -114,7 +92,7 @@ impl Rig {
 
 /// How a data folder is opened with no model to ask.
 pub(crate) fn options(data: &Path) -> Options {
-    Options { keychain: Arc::new(Nothing), ..Options::new(Some(data.to_owned())) }
+    Options { keychain: Arc::new(NoKeychain), ..Options::new(Some(data.to_owned())) }
 }
 
 /// A host over a data folder that is there, with no model to ask.

@@ -5,34 +5,12 @@ use super::super::{Desk, SessionView};
 use super::*;
 use api::wire::command::Mode;
 use api::wire::store::ModelChoice;
-use host::{Keychain, KeychainError, Options};
-use secrecy::SecretString;
+use host::{NoKeychain, Options};
 use serde_json::json;
 use std::time::Duration;
 
 /// Longest that anything here may take.
 const LIMIT: Duration = Duration::from_secs(60);
-
-/// No keychain.
-struct Nothing;
-
-impl Keychain for Nothing {
-    fn status(&self) -> Result<(), KeychainError> {
-        Err(KeychainError::Missing("none in tests".to_owned()))
-    }
-
-    fn get(&self, _: &str) -> Result<Option<SecretString>, KeychainError> {
-        self.status().map(|()| None)
-    }
-
-    fn set(&self, _: &str, _: &SecretString) -> Result<(), KeychainError> {
-        self.status()
-    }
-
-    fn delete(&self, _: &str) -> Result<(), KeychainError> {
-        self.status()
-    }
-}
 
 /// Somebody who hears that they are asked, and says nothing.
 #[derive(Clone)]
@@ -57,7 +35,7 @@ async fn begun() -> (tempfile::TempDir, Arc<Seat>, SessionView) {
     std::fs::write(&script, json!({"answers": [{"say": [write]}]}).to_string()).expect("a script");
     let options = Options {
         script: Some(script),
-        keychain: Arc::new(Nothing),
+        keychain: Arc::new(NoKeychain),
         ..Options::new(Some(root.path().join("data")))
     };
     let seat = Seat::take(options).await.expect("a seat");
