@@ -83,8 +83,12 @@ impl Staging {
     /// Makes the names in this folder durable, where some may not be.
     pub(crate) fn pay(&self, folder: &Path) -> io::Result<()> {
         let Some(owed) = locked(&self.named).get(folder).copied() else { return Ok(()) };
-        sync_folder(folder)?;
-        self.counter.file_syncs(1);
+        match sync_folder(folder) {
+            Ok(()) => self.counter.file_syncs(1),
+            // It couldn't be made, so there is no name in it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
         // A name that was made meanwhile stays owed.
         locked(&self.named).retain(|other, names| other != folder || *names != owed);
         Ok(())

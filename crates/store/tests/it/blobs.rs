@@ -90,6 +90,22 @@ fn i20_staged_blobs_get_their_names_together_and_once() {
 }
 
 #[test]
+fn i20_a_folder_that_could_not_be_made_once_is_in_nobodys_way() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    let path = file(dir.path(), &Digest::of(b"one"));
+    let shard = path.parent().expect("a shard");
+    fs::write(shard, b"in the way").expect("writes");
+    store.put_blob(b"one").expect_err("its folder can't be made");
+    fs::remove_file(shard).expect("deletes");
+    let other = store.stage_blob(&mut &b"another"[..]).expect("stages").digest;
+    assert_ne!(file(dir.path(), &other).parent(), Some(shard));
+    store.settle_blobs().expect("nothing is owed there");
+    assert_eq!(store.blob(&other).expect("reads"), b"another");
+    store.put_blob(b"one").expect("keeps");
+}
+
+#[test]
 fn i20_a_stream_that_breaks_leaves_nothing() {
     struct Breaks(usize);
     impl std::io::Read for Breaks {
