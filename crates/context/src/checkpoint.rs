@@ -7,6 +7,7 @@
 mod cut;
 mod identifiers;
 mod known;
+mod names;
 mod summary;
 
 pub use cut::{Cut, cut, cut_at, references};
@@ -27,8 +28,8 @@ const SUMMARY_BYTES: usize = 32 * 1024;
 
 /// Shares of the room for what the record knows besides the person's words, in hundredths, in the order the parts stand.
 const SHARES: [u64; 7] = [12, 4, 18, 16, 18, 8, 4];
-/// The share of the identifiers after them, beside whatever the others left.
-const IDENTIFIERS: u64 = 20;
+/// The share of the exact names after them, beside whatever the others left.
+const NAMES: u64 = 20;
 
 /// Tokens that a checkpoint's parts may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,8 +75,9 @@ pub fn text(known: &Known, summary: Option<&str>, rooms: Rooms) -> String {
     for ((title, lines), share) in known.parts().into_iter().zip(SHARES) {
         add(title, lines, share, &mut out);
     }
-    let exact = known.identifiers(&format!("{out}\n{}", summary.as_deref().unwrap_or_default()));
-    add("Exact names and numbers that came up", &exact, IDENTIFIERS, &mut out);
+    let said = format!("{out}\n{}", summary.as_deref().unwrap_or_default());
+    let room = Room { tokens: left + rooms.known * NAMES / 100, bytes };
+    out.extend(known.names("Exact names and numbers that came up", &said, room));
     match summary {
         Some(summary) => out.push_str(&format!("\n\n{SUMMARY}\n{summary}")),
         None => {

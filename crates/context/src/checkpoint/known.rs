@@ -3,20 +3,19 @@
 //! The person's words, the plan, changed files, how commands ended, the newest errors, what was refused, what nobody knows,
 //! and exact identifiers. It is read from the whole log each time, so a second checkpoint loses nothing to the first.
 
-use super::identifiers::{Kind, identifiers};
+use super::Room;
+use super::names::{self, Names};
 use domain::call::{Entry, PlanStatus};
-use domain::event::{Changed, CheckedCall, Fact, HostNotes, JobEnd, JobEnded, ToolOutcome};
+use domain::event::{
+    Changed, CheckedCall, Fact, HostNotes, JobEnd, JobEnded, ToolCancelled, ToolOutcome, ToolOutcomeUnknown,
+};
 use domain::ids::{ApprovalId, CallId, JobId};
 use domain::model::Block;
 use domain::state::{JobPhase, State};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Most errors that are kept whole.
 const ERRORS: usize = 3;
-/// Identifiers on a line.
-const ON_A_LINE: usize = 6;
-/// Most identifiers looked at; the newest count.
-const IDENTIFIERS: usize = 2_000;
 
 /// What the record knows.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,7 +32,7 @@ pub struct Known {
     errors: Vec<String>,
     refused: Vec<String>,
     unknown: Vec<String>,
-    identifiers: Vec<String>,
+    names: Names,
 }
 
 /// What the record knows of what lies before `upto`, where `steps` steps closed.
@@ -64,11 +63,9 @@ impl Known {
         ]
     }
 
-    /// Exact names and numbers that don't stand in `said`, several on a line.
-    pub(super) fn identifiers(&self, said: &str) -> Vec<String> {
-        let left: Vec<&str> =
-            self.identifiers.iter().map(String::as_str).filter(|one| !said.contains(one)).collect();
-        left.chunks(ON_A_LINE).map(|line| line.join("  ")).collect()
+    /// Exact names and numbers that don't stand in `said`, within this room.
+    pub(super) fn names(&self, title: &str, said: &str, room: Room) -> Option<String> {
+        self.names.part(title, said, room)
     }
 }
 
@@ -87,7 +84,7 @@ struct Reading<'a> {
     commands: BTreeMap<String, (String, u64)>,
     errors: Vec<(u64, String)>,
     refused: Vec<(u64, String)>,
-    identifiers: BTreeMap<&'a str, (Kind, u64)>,
+    names: names::Reading<'a>,
 }
 
 impl<'a> Reading<'a> {
@@ -98,9 +95,13 @@ impl<'a> Reading<'a> {
         match fact {
             // Notes of the runtime aren't the person's words.
             Fact::InboxPosted(_) | Fact::UserMessage(_) if self.notes.take(fact) => {}
-            Fact::UserMessage(e) => self.words.push((seq, e.text.clone())),
+            Fact::UserMessage(e) => {
+                self.exact(seq, &e.text);
+                self.words.push((seq, e.text.clone()));
+            }
             Fact::QuestionAsked(e) => drop(self.questions.insert(e.question.to_string(), &e.body.text)),
             Fact::QuestionAnswered(e) => {
+                self.exact(seq, &e.answer);
                 let asked = self.questions.get(&e.question.to_string()).copied().unwrap_or_default();
                 self.words.push((seq, format!("(asked: {asked}) {}", e.answer)));
             }
@@ -108,7 +109,7 @@ impl<'a> Reading<'a> {
                 for block in &e.blocks {
                     match block {
                         Block::Text { text } => self.exact(seq, text),
-                        Block::Call { arguments, .. } => self.exact(seq, arguments),
+                        Block::Call { arguments, .. } => self.names.take(seq, arguments, true),
                         Block::Reasoning { .. } => {}
                     }
                 }
@@ -122,13 +123,17 @@ impl<'a> Reading<'a> {
             }
             Fact::ApprovalRequested(e) => drop(self.asked.insert(&e.approval, &e.call)),
             Fact::ApprovalRefused(e) if !e.nobody => {
+                self.exact(seq, e.why.as_deref().unwrap_or_default());
                 let call = self.asked.get(&e.approval).copied();
                 let why = e.why.as_deref().unwrap_or("no reason given");
                 self.refused.push((seq, format!("The person refused {}: {why}", self.call(call))));
             }
             Fact::ToolDenied(e) if e.by != "refused" => {
+                self.exact(seq, &e.text);
                 self.refused.push((seq, format!("{}: {}", self.call(Some(&e.call)), first_line(&e.text))));
             }
+            Fact::ToolCancelled(ToolCancelled { text, .. })
+            | Fact::ToolOutcomeUnknown(ToolOutcomeUnknown { text, .. }) => self.exact(seq, text),
             Fact::ToolResult(e) => self.result(seq, e),
             Fact::JobCreated(e) => drop(self.jobs.insert(&e.job, &e.command)),
             Fact::JobEnded(e) => self.job_ended(seq, e),
@@ -185,15 +190,7 @@ impl<'a> Reading<'a> {
     }
 
     fn exact(&mut self, seq: u64, text: &'a str) {
-        for (kind, found) in identifiers(text) {
-            self.identifiers.insert(found, (kind, seq));
-        }
-        if self.identifiers.len() > 2 * IDENTIFIERS {
-            let mut places: Vec<u64> = self.identifiers.values().map(|(_, seq)| *seq).collect();
-            places.sort_unstable();
-            let from = places[places.len() - IDENTIFIERS];
-            self.identifiers.retain(|_, (kind, seq)| *seq >= from || *kind < Kind::File);
-        }
+        self.names.take(seq, text, false);
     }
 
     fn call(&self, call: Option<&CallId>) -> String {
@@ -205,6 +202,7 @@ impl<'a> Reading<'a> {
         let words = beginning_then_newest(self.words);
         let mut commands: Vec<_> = self.commands.into_iter().collect();
         commands.sort_by_key(|(_, (_, seq))| std::cmp::Reverse(*seq));
+        let names = self.names.names(self.files.keys().copied());
         let mut files: Vec<_> =
             self.files.into_iter().filter(|(_, (before, after, _))| before != after).collect();
         files.sort_by_key(|(_, (.., seq))| std::cmp::Reverse(*seq));
@@ -213,7 +211,6 @@ impl<'a> Reading<'a> {
         let unnamed = self.unnamed.iter().rev();
         files.extend(unnamed.map(|(seq, count)| format!("- {count} more that event {seq} changed")));
         let refused = self.refused.iter().rev().map(|(seq, text)| format!("- {text} (event {seq})"));
-        let refused: BTreeSet<String> = refused.collect();
         Known {
             upto,
             steps,
@@ -226,9 +223,9 @@ impl<'a> Reading<'a> {
                 .map(|(command, (ended, seq))| format!("- `{command}`: {ended} (event {seq})"))
                 .collect(),
             errors: self.errors.into_iter().rev().take(ERRORS).map(|(_, text)| text).collect(),
-            refused: refused.into_iter().collect(),
+            refused: refused.collect(),
             unknown: state.unknown.iter().map(|one| format!("- {} (call {})", one.name, one.call)).collect(),
-            identifiers: ordered(self.identifiers),
+            names,
         }
     }
 }
@@ -280,14 +277,6 @@ fn changed(path: &str, before: Option<&Entry>, after: Option<&Entry>) -> String 
         (Some(_), None) => format!("- deleted {path}"),
         (Some(_), Some(_)) => format!("- changed {path}"),
     }
-}
-
-/// The rarer kinds and the newer first.
-fn ordered(found: BTreeMap<&str, (Kind, u64)>) -> Vec<String> {
-    let mut found: Vec<(Kind, std::cmp::Reverse<u64>, &str)> =
-        found.into_iter().map(|(text, (kind, seq))| (kind, std::cmp::Reverse(seq), text)).collect();
-    found.sort_unstable();
-    found.into_iter().map(|(.., text)| text.to_owned()).collect()
 }
 
 /// The command of a call's arguments, where there is one.

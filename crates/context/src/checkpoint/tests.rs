@@ -5,8 +5,8 @@ use domain::call::{Effect, Entry, Plan, PlanItem, PlanStatus, ToolError};
 use domain::digest::Digest;
 use domain::event::{
     ApprovalRefused, AssistantAccepted, Changed, CheckedCall, EffectList, Fact, InboxPosted, JobCreated,
-    JobEnd, JobEnded, Origin, StepStart, Target, ToolCall, ToolCancelled, ToolOutcome, ToolResult,
-    UserMessage,
+    JobEnd, JobEnded, Origin, QuestionAnswered, StepStart, Target, ToolCall, ToolCancelled, ToolDenied,
+    ToolOutcome, ToolOutcomeUnknown, ToolResult, UserMessage,
 };
 use domain::ids::{AttemptId, CallId, JobId, MessageId, StepId};
 use domain::model::{Block, Message, ModelSnapshot, StopReason};
@@ -239,6 +239,118 @@ fn r_cmp_04_parts_stay_within_their_room_and_keep_what_is_worth_most() {
         }
         assert!(text.contains("more are in the record"));
     }
+}
+
+/// Names that stand only in what was read are shown before newer ones that calls named; what has no room is counted, with
+/// where it stands.
+#[test]
+fn r_cmp_05_names_that_only_contents_have_are_shown_or_told_where_they_stand() {
+    let mut facts = vec![said("Sort them.")];
+    for n in 0..500 {
+        let arguments = Block::Call {
+            provider_call_id: format!("p{n}"),
+            name: "w".into(),
+            arguments: format!(r#"{{"path":"out/page{n}.txt"}}"#),
+        };
+        let (attempt, stop) = (AttemptId::from_bits(1), StopReason::ToolCalls);
+        facts.push(AssistantAccepted { attempt, blocks: vec![arguments], stop }.into());
+        let planted = if n < 12 { format!("to be paid: accounts/planted{n}.pdf") } else { "done".into() };
+        facts.push(result(n, exit(0), &planted, vec![made(&format!("out/page{n}.txt"))]));
+    }
+    let facts: Vec<(u64, Fact)> = (10..).zip(facts).collect();
+    let known = known(&State::default(), &facts, 2_000, 500);
+    let names = |room: u64| {
+        let text = text(&known, None, rooms(room));
+        let (_, names) = text.split_once("## Exact names").expect("the part");
+        let planted = |n: &usize| names.contains(&format!("accounts/planted{n}.pdf"));
+        ((0..12).filter(planted).count(), names.matches("record:").count(), names.to_owned())
+    };
+    for room in [4_000, 1_000] {
+        let (shown, places, names) = names(room);
+        assert_eq!((shown, places), (12, 0), "{room}: {names}");
+        assert!(names.contains("more that calls named are in the record"), "{names}");
+    }
+    let (shown, places, told) = names(300);
+    assert_eq!((shown, places), (10, 2), "{told}");
+    insta::assert_snapshot!(told.lines().take(4).collect::<Vec<_>>().join("\n"), @r"
+     and numbers that came up
+    accounts/planted11.pdf  accounts/planted10.pdf  accounts/planted9.pdf  accounts/planted8.pdf  accounts/planted7.pdf  accounts/planted6.pdf
+    accounts/planted5.pdf  accounts/planted4.pdf  accounts/planted3.pdf  accounts/planted2.pdf
+    (2 more names stand in record:14 record:12; 494 more that calls named are in the record)
+    ");
+}
+
+/// However many there are: those of the newest two thousand files, and of the others where they stand.
+#[test]
+fn r_cmp_05_names_beyond_what_is_looked_at_are_counted_too() {
+    let listed = |from: u64| (from..from + 50).map(|n| format!("data/file{n}.csv\n")).collect::<String>();
+    let mut facts: Vec<(u64, Fact)> =
+        (0..100).map(|n| (n, result(u128::from(n), exit(0), &listed(n * 50), vec![]))).collect();
+    facts.push((100, said("#4711 is in it")));
+    facts.push((101, result(101, exit(0), "so is #47", vec![])));
+    let known = known(&State::default(), &facts, 200, 100);
+    let text = text(&known, None, rooms(8_000));
+    let (_, names) = text.split_once("## Exact names").expect("the part");
+    let shown = names.matches("data/file").count();
+    assert!(names.contains(&format!("({} more names stand in record:", 5_000 - shown)), "{shown}: {names}");
+    assert!(names.contains(" record:0)"), "{names}");
+    assert!(names.split_whitespace().any(|word| word == "#47"), "it stands only within another one: {names}");
+}
+
+/// What was pasted, answered, refused or cut off has names too.
+#[test]
+fn r_cmp_05_names_are_taken_from_all_that_was_said_and_told() {
+    let long = "words of no weight ".repeat(900);
+    let pasted = format!("{long} DAY-1001 {long}");
+    let approval = domain::ids::ApprovalId::from_bits(9);
+    let denied = ToolDenied { call: call(2), by: "rule".into(), text: format!("no\nDAY-1004 {long}") };
+    let changed = Changed::default();
+    let unknown = ToolOutcomeUnknown {
+        call: call(4),
+        evidence: BTreeMap::new(),
+        text: "DAY-1006".into(),
+        changed: changed.clone(),
+    };
+    let facts: [Fact; 7] = [
+        said("Begin."),
+        said(&pasted),
+        QuestionAnswered {
+            question: domain::ids::QuestionId::from_bits(1),
+            answer: pasted.replace("1001", "1002"),
+        }
+        .into(),
+        ApprovalRefused { approval, why: Some(pasted.replace("1001", "1003")), nobody: false }.into(),
+        denied.into(),
+        ToolCancelled { call: call(3), text: "DAY-1005".into(), changed }.into(),
+        unknown.into(),
+    ];
+    let facts: Vec<(u64, Fact)> = (10..).zip(facts).collect();
+    let text = text(&known(&State::default(), &facts, 30, 1), None, rooms(1_000));
+    let (_, names) = text.split_once("## Exact names").expect("the part");
+    for n in 1..=6 {
+        assert!(names.contains(&format!("DAY-100{n}")), "DAY-100{n}: {names}");
+    }
+}
+
+/// Of what was refused the newest stands first.
+#[test]
+fn what_was_refused_last_is_told_first() {
+    let refused = |why: &str| -> Fact {
+        let approval = domain::ids::ApprovalId::from_bits(9);
+        ApprovalRefused { approval, why: Some(why.into()), nobody: false }.into()
+    };
+    let facts = [(10, refused("zebra")), (11, refused("ant")), (12, refused("moth"))];
+    let known = known(&State::default(), &facts, 20, 1);
+    let lines = known.parts()[5].1.join("|");
+    assert_eq!(
+        lines,
+        ["moth", "ant", "zebra"]
+            .iter()
+            .zip([12, 11, 10])
+            .map(|(why, n)| format!("- The person refused a call: {why} (event {n})"))
+            .collect::<Vec<_>>()
+            .join("|")
+    );
 }
 
 /// Bounded input, however long the history and whatever is in it.
