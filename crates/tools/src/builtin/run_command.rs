@@ -522,7 +522,11 @@ fn result(spool: &mut Spool, ended: Option<&Ended>, lost: bool, ctx: &Ctx) -> Re
                 code = Some(*number);
                 text.push_str(&format!("\n[exit code {number}]"));
             }
-            Exit::Signal(number) => text.push_str(&format!("\n[ended by signal {number}]")),
+            Exit::Signal(number) => {
+                // As shells say it: what was killed isn't well.
+                code = Some(128 + number);
+                text.push_str(&format!("\n[ended by signal {number}]"));
+            }
             Exit::Killed | Exit::NotStarted(_) | Exit::Lost => {}
         }
         if !leftovers.is_empty() {

@@ -246,6 +246,15 @@ fn both_outputs_come_in_order() {
 }
 
 #[test]
+fn a_command_that_a_signal_ended_has_a_code_that_is_no_success() {
+    let rig = Rig::new();
+    for (given, code) in [("kill -9 $$", 137), ("kill -SEGV $$", 139), ("exit 3", 3), ("true", 0)] {
+        let value = command(&rig, given).value;
+        assert_eq!(value["value"]["exit_code"], code, "{given}: {value}");
+    }
+}
+
+#[test]
 fn x10_a_stubborn_command_is_ended_by_its_time_limit() {
     let rig = Rig::new();
     let before = Instant::now();
