@@ -186,7 +186,7 @@ pub(super) fn recover(state: &State, env: &Env<'_>, found: &Found) -> Vec<Draft>
 fn cut_off(state: &State, job: &Job, run: &JobRun, look: Option<&Look>, env: &Env<'_>) -> Decision {
     let changed = match look {
         // Whoever changed things while nobody looked is among them.
-        Some(Look::Differs(changed)) => changed.clone().doubted(Doubt::Mixed),
+        Some(Look::Differs(changed)) => beside(changed.clone(), true),
         Some(Look::Done(_) | Look::NotDone) => Changed::default(),
         None if run.tree.is_some() => Changed::default().doubted(Doubt::Untold),
         None => Changed::default(),

@@ -7,8 +7,9 @@ use super::prepare::{Ground, Whole, tokens_of};
 use crate::input::Shorter;
 use crate::ports::Problem;
 use bytes::Bytes;
-use context::checkpoint::{self, Cut, Rooms};
+use context::checkpoint::{self, Cut, Known, Rooms};
 use context::documents::{Documents as _, NAME};
+use domain::digest::Digest;
 use domain::event::{CheckpointCommitted, Fact, HistoryShortened, ShortenWhy, Shrunk, SummaryPrepared};
 use domain::state::{Standing, State, Summary};
 use providers::{Body, Markers};
@@ -60,12 +61,20 @@ pub(super) fn shorter(
         if summary.is_some_and(|summary| cut.upto <= summary.upto) {
             continue;
         }
-        let alone = work.candidate(&cut, None, &layout)?;
+        let base = work.base(&cut)?;
+        let alone = work.candidate(&base, None, &layout)?;
         if work.worth(alone.tokens.after + layout.rooms.summary) {
             return work.ask(&cut, &layout, credential.clone());
         }
     }
     work.cannot()
+}
+
+/// A cut, and what is the same of every checkpoint there.
+struct Base {
+    cut: Cut,
+    known: Known,
+    chain: Digest,
 }
 
 struct Work<'a> {
@@ -146,22 +155,28 @@ impl<'a> Work<'a> {
         Ok((lasting && self.worth(after)).then_some(shortened))
     }
 
+    /// What doesn't depend on the layout; it takes the whole log.
+    fn base(&self, cut: &Cut) -> Result<Base, Problem> {
+        let known = checkpoint::known(self.state(), &self.facts, cut.upto, cut.steps);
+        Ok(Base { cut: *cut, known, chain: self.chain(cut.upto)? })
+    }
+
     /// The checkpoint at this cut.
     fn candidate(
         &mut self,
-        cut: &Cut,
+        base: &Base,
         summary: Option<&Summary>,
         layout: &Layout,
     ) -> Result<CheckpointCommitted, Problem> {
         let history = &self.state().history;
-        let known = checkpoint::known(self.state(), &self.facts, cut.upto, cut.steps);
+        let Base { cut, known, chain } = base;
         let words = summary.and_then(|summary| summary.text.as_ref());
-        let text = checkpoint::text(&known, words.map(|(_, text)| text.as_str()), layout.rooms);
+        let text = checkpoint::text(known, words.map(|(_, text)| text.as_str()), layout.rooms);
         let mut checkpoint = CheckpointCommitted {
             generation: history.generation + 1,
             from: history.generation,
             upto: cut.upto,
-            chain: self.chain(cut.upto)?,
+            chain: *chain,
             steps: cut.steps,
             kept: cut.kept,
             text,
@@ -176,7 +191,7 @@ impl<'a> Work<'a> {
     }
 
     /// The hash of the last event before this one.
-    fn chain(&self, upto: u64) -> Result<domain::digest::Digest, Problem> {
+    fn chain(&self, upto: u64) -> Result<Digest, Problem> {
         let before = self.ground.shared.store.events(self.ground.session, upto.saturating_sub(1), 1);
         let before = before.map_err(|error| {
             let error = crate::prompt::RebuildError::Read(error);
@@ -234,9 +249,9 @@ impl<'a> Work<'a> {
 
     /// The checkpoint whose summary is there, or failed; `None` where it wouldn't be worth it.
     fn commit(&mut self, summary: &Summary) -> Result<Option<Shorter>, Problem> {
-        let cut = checkpoint::cut_at(&self.facts, summary.upto, self.ground.step.at);
+        let base = self.base(&checkpoint::cut_at(&self.facts, summary.upto, self.ground.step.at))?;
         for layout in self.layouts() {
-            let candidate = self.candidate(&cut, Some(summary), &layout)?;
+            let candidate = self.candidate(&base, Some(summary), &layout)?;
             if self.worth(candidate.tokens.after) {
                 return Ok(Some(Shorter::Checkpoint(Box::new(candidate))));
             }

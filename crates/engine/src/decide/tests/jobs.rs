@@ -151,6 +151,32 @@ fn r_rec_07_jobs_of_a_dead_process_end_as_interrupted_or_are_reconciled() {
     assert_eq!(uncaged.tell(Command::SettleJob(job)), "job/ended inbox/posted");
 }
 
+/// Whoever changed something beside it is named only where something changed, and what was in doubt before stays so.
+#[test]
+fn r_drl_02_a_job_that_was_cut_off_is_in_doubt_about_what_changed_and_about_nothing_else() {
+    let made = domain::call::Effect {
+        path: "a.txt".into(),
+        before: None,
+        after: Some(domain::call::Entry::Folder { mode: None }),
+        lines: None,
+        kept_in: None,
+    };
+    let made = Changed { effects: vec![made], ..Changed::default() };
+    for (changed, doubt) in [
+        (Changed::default(), None),
+        (made.clone(), Some(Doubt::Mixed)),
+        (made.doubted(Doubt::Untold), Some(Doubt::Untold)),
+    ] {
+        let mut bench = Bench::left(false);
+        bench.begins(judgement(allow(), b"x", true));
+        let found = Found::from([(bench.state.jobs[0].call.id.clone(), Look::Differs(changed))]);
+        bench.epoch += 1;
+        let decision = bench.with(|state, env| recover(state, env, &found)).expect("an end");
+        let Fact::JobEnded(end) = &decision.drafts[0].fact else { panic!("{decision:?}") };
+        assert_eq!(end.changed.doubt, doubt);
+    }
+}
+
 #[test]
 fn r_job_04_one_whose_end_nobody_saw_is_reconciling() {
     let mut bench = Bench::left(false);
