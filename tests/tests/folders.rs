@@ -1,6 +1,6 @@
 //! Two sessions in one folder: one changes it at a time, and whoever waits hasn't begun.
 
-use crate::play::{Play, left, run, text, write};
+use crate::play::{Play, alone_in_real_time as alone, left, run, text, write};
 use domain::call::Mode;
 use domain::event::{CancelBy, Doubt, Fact, RestoreOf, RestoreScope};
 use domain::ids::SessionId;
@@ -11,12 +11,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tests::Rig;
 use tokio::sync::broadcast::Receiver;
-
-fn alone<T>(run: impl Future<Output = T>) -> T {
-    // Real time: a command that hangs would let a paused clock run ahead of it.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("a runtime").block_on(run)
-}
 
 /// A model that hangs, writes or is done, as it is told.
 fn rig() -> Rig {

@@ -3,6 +3,7 @@
 //! Those of layouts 1 and 2 were made of the third by taking away what came after them. When the layout changes, the first
 //! test writes the store of the new one and fails until it is checked in. Invariant: a golden store is never made again.
 
+use crate::play::alone;
 use crate::scenarios::all;
 use domain::digest::Digest;
 use domain::event::Recorded;
@@ -16,11 +17,6 @@ use tests::{DieAt, Rig};
 
 /// Where the layout's number stands in a database: four bytes, the largest first.
 const LAYOUT: std::ops::Range<usize> = 60..64;
-
-fn alone<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    runtime.expect("a runtime").block_on(run)
-}
 
 fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")

@@ -1,6 +1,6 @@
 //! A hostile machine: a full disk in mid-turn, a clock that jumps, a process that slept through its replacement.
 
-use crate::play::{Play, asks, calls, read, run, runs, script, text};
+use crate::play::{Play, alone, asks, calls, read, run, runs, script, text};
 use crate::scenarios::all;
 use domain::call::Mode;
 use domain::event::{End, Fact, Resolution, Target, ToolResult};
@@ -15,11 +15,6 @@ use tests::{Answers, DieAt, Rig};
 
 const HOUR: u64 = 3_600_000;
 const TEN_YEARS: u64 = 87_660 * HOUR;
-
-fn alone<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    runtime.expect("a runtime").block_on(run)
-}
 
 /// The disk fills up while a call runs whose result needs room; nothing begins without its record, and all goes on after.
 #[tokio::test(start_paused = true)]

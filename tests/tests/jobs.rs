@@ -1,6 +1,6 @@
 //! Jobs: commands in the background, beside turns, over stops, closings and kills.
 
-use crate::play::{Play, run, script, text, write};
+use crate::play::{Play, alone_in_real_time as alone, left, run, script, text, write};
 use domain::call::Mode;
 use domain::event::{CancelBy, Changed, Doubt, Fact, JobCancelBy, JobEnd, JobEnded, RestoreOf, RestoreScope};
 use domain::ids::JobId;
@@ -12,20 +12,6 @@ use tests::{Answers, DieAt, Rig};
 use tools::Cage;
 use tools::launch::{LaunchError, Launcher, Order, Running};
 use tools::rules::About;
-
-fn alone<T>(run: impl Future<Output = T>) -> T {
-    // Real time: a command that hangs would let a paused clock run ahead of it.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.expect("a runtime").block_on(run)
-}
-
-/// The same, left as a kill leaves it: nothing is waited for.
-fn left<T>(run: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let done = runtime.block_on(run);
-    runtime.shutdown_background();
-    done
-}
 
 fn job(command: &str) -> String {
     let arguments = serde_json::json!({ "background": true, "command": command });

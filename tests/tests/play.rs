@@ -142,8 +142,13 @@ pub(crate) fn alone<T>(run: impl Future<Output = T>) -> T {
     runtime.expect("a runtime").block_on(run)
 }
 
-/// Runs it in real time, since a command that hangs would let a paused clock run ahead of it, and leaves it as a kill would:
-/// nothing is waited for.
+/// The same in real time, since a command that hangs would let a paused clock run ahead of it.
+pub(crate) fn alone_in_real_time<T>(run: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(run)
+}
+
+/// The same, left as a kill leaves it: nothing is waited for.
 pub(crate) fn left<T>(run: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let done = runtime.block_on(run);

@@ -29,12 +29,20 @@ const CUTS: u64 = 60;
 /// Each scenario once in peace and this often with a refused sync.
 const TROUBLED: u64 = 2;
 
-/// One in so many disks is worked on, the others are only looked at.
-const WORKED_ON: u64 = 8;
+/// One in so many disks is worked on, the others are only looked at; it shares no factor with the count of the scenarios, so
+/// that each of them has its turn.
+const WORKED_ON: u64 = 7;
 
 /// What is recorded at a barrier: everything up to it survives.
-const BARRIERS: [&str; 4] =
-    ["inbox/posted", "assistant/accepted", "approval/granted", "tool/outcome_unknown"];
+const BARRIERS: [&str; 7] = [
+    "inbox/posted",
+    "assistant/accepted",
+    "approval/granted",
+    "tool/outcome_unknown",
+    "job/started",
+    "job/ended",
+    "checkpoint/committed",
+];
 
 /// A shell that counts, and says so in the journal.
 struct Telling {
@@ -114,6 +122,25 @@ impl History {
     }
 }
 
+/// How many events are behind a barrier. The request of a turn's later step is one, too: it tells what calls gave back.
+fn safe(marks: &[String]) -> usize {
+    let (mut steps, mut safe) = (0, 0);
+    for mark in marks {
+        let Some((seq, kind)) = mark.strip_prefix("event ").and_then(|event| event.split_once(' ')) else {
+            continue;
+        };
+        match kind {
+            "turn/start" => steps = 0,
+            "step/start" => steps += 1,
+            _ => {}
+        }
+        if BARRIERS.contains(&kind) || (kind == "attempt/start" && steps > 1) {
+            safe = safe.max(seq.parse::<usize>().expect("a number") + 1);
+        }
+    }
+    safe
+}
+
 /// Cuts the power once; gives how many events were lost.
 fn cut(scenario: &Scenario, history: &History, seed: u64) -> usize {
     let mut dice = Dice(seed);
@@ -125,11 +152,7 @@ fn cut(scenario: &Scenario, history: &History, seed: u64) -> usize {
     let data = place.path().join("data");
     std::fs::create_dir_all(&data).expect("a folder");
     image.write(&data);
-    let told = |mark: &String| {
-        let (seq, kind) = mark.strip_prefix("event ")?.split_once(' ')?;
-        BARRIERS.contains(&kind).then(|| seq.parse::<usize>().ok().map(|seq| seq + 1))?
-    };
-    let safe = marks.iter().filter_map(told).max().unwrap_or(0);
+    let safe = safe(&marks);
     let all = marks.iter().filter(|mark| mark.starts_with("event ")).count();
     let ran: Vec<&str> = marks.iter().filter_map(|mark| mark.strip_prefix("ran ")).collect();
     if !data.join("store.db").exists() {
