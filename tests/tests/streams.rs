@@ -389,7 +389,16 @@ async fn r_loop_27_a_script_and_real_adapters_run_through_the_same_loop() {
         json!({"type": "message_stop"}),
     ];
     let called = chat(&[call(0, "c1", "read_file", path), chunk(json!({}), Some("tool_calls"))]);
+    let item = |arguments: &str| json!({"id": "f1", "type": "function_call", "call_id": "c1", "name": "read_file", "arguments": arguments});
+    let completed = json!({"type": "response.completed", "response": {"id": "r1", "status": "completed"}});
+    let function_call = [
+        json!({"type": "response.output_item.added", "output_index": 0, "item": item("")}),
+        json!({"type": "response.function_call_arguments.delta", "item_id": "f1", "output_index": 0, "delta": path}),
+        json!({"type": "response.output_item.done", "output_index": 0, "item": item(path)}),
+        completed.clone(),
+    ];
     for (dialect, bodies) in [
+        ("openai-responses", [claude(&function_call), responses("Done.", Some(completed))]),
         ("openai-chat", [called, chat(&[words("Done."), stop()])]),
         ("anthropic-messages", [claude(&use_tool), claude(&claude_text("Done.", "end_turn"))]),
     ] {
