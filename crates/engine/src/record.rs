@@ -38,7 +38,7 @@ impl Record for OwnRecord {
     }
 
     fn kept(&self, name: &str) -> io::Result<Option<String>> {
-        let found = newest(&self.store, &self.session, &[RESULT, ENDED], |fact| {
+        let found = newest(&self.store, &self.session, &[ENDED, RESULT], |fact| {
             outcome(fact)?.kept.values().copied().find(|kept| output_name(kept) == name)
         });
         let Some(kept) = found.map_err(io::Error::other)? else { return Ok(None) };
@@ -134,11 +134,7 @@ fn newest<T>(
     for kind in kinds {
         let mut before = u64::MAX >> 1;
         while let Some(seq) = reader.last_of(session, kind, before)? {
-            let fact = reader
-                .event(session, seq)?
-                .and_then(|event| event.decode().ok())
-                .and_then(|event| event.fact);
-            if let Some(found) = fact.as_ref().and_then(&of) {
+            if let Some(found) = reader.fact(session, seq)?.as_ref().and_then(&of) {
                 return Ok(Some(found));
             }
             before = seq;

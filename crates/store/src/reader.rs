@@ -14,7 +14,7 @@ use crate::projection;
 use crate::rows::{self, From};
 use crate::schema::{self, open_failed};
 use domain::digest::Digest;
-use domain::event::Recorded;
+use domain::event::{Fact, Recorded};
 use domain::ids::SessionId;
 use domain::state::State;
 use rusqlite::Connection;
@@ -92,6 +92,14 @@ impl Reader {
             let damaged = |what| ReadError::Damaged { session: session.clone(), seq, what };
             rows::alone(connection, session, seq).map(Some).map_err(damaged)
         })
+    }
+
+    /// What one event says; `None` where it was erased, or nobody need know it, or the session hasn't that many.
+    ///
+    /// # Errors
+    /// When it isn't what was written, or isn't known to this build.
+    pub fn fact(&self, session: &SessionId, seq: u64) -> Result<Option<Fact>, ReadError> {
+        Ok(self.event(session, seq)?.map(folded::decode).transpose()?.and_then(|event| event.fact))
     }
 
     /// Where the last event of this type before a sequence number stands.
