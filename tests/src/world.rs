@@ -144,8 +144,8 @@ impl store::Clock for CountedClock {
     }
 }
 
-/// A shell that counts: `note WORDS` prints them, `fail` ends with code 1, `hang` runs until it is killed, `make PATH` and
-/// `drop PATH` make and remove a file in the folder, everything else prints nothing.
+/// A shell that counts: `note WORDS` prints them, `fail` ends with code 1, `hang WORDS` prints them and runs until it is
+/// killed, `make PATH` and `drop PATH` make and remove a file in the folder, everything else prints nothing.
 pub struct CountingShell {
     /// Where it counts.
     pub world: Arc<World>,
@@ -162,7 +162,7 @@ impl Launcher for CountingShell {
         let command = order.args.last().cloned().unwrap_or_default();
         self.world.commands.lock().unwrap_or_else(PoisonError::into_inner).push(command.clone());
         let mut out = tempfile::tempfile().map_err(|error| LaunchError(error.to_string()))?;
-        if let Some(words) = command.strip_prefix("note ") {
+        if let Some(words) = command.strip_prefix("note ").or_else(|| command.strip_prefix("hang ")) {
             writeln!(out, "{words}").map_err(|error| LaunchError(error.to_string()))?;
         }
         if let Some(bytes) = command.strip_prefix("fill ").and_then(|bytes| bytes.parse().ok()) {

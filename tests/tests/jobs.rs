@@ -5,6 +5,7 @@ use domain::call::Mode;
 use domain::event::{CancelBy, Changed, Doubt, Fact, JobCancelBy, JobEnd, JobEnded, RestoreOf, RestoreScope};
 use domain::ids::JobId;
 use domain::state::{Job, JobPhase, State};
+use engine::show::{self, Whole};
 use engine::{Command, CommandFailure};
 use std::sync::Arc;
 use tests::world::{CountingShell, Gate};
@@ -232,6 +233,62 @@ fn r_drl_02_a_killed_job_is_interrupted_and_told_of_and_never_run_again() {
         play.through("What became of it?").await;
         assert!(play.heard().iter().any(|text| text.contains("interrupted, since Daybook was closed")));
         play.clean();
+    });
+}
+
+/// All that the one job printed, as the person saves it.
+fn saved(play: &Play) -> Option<String> {
+    let ended = ends(play);
+    assert_eq!(ended.len(), 1);
+    let whole = show::output_of_job(play.process.engine.store(), &play.session, &ended[0].job);
+    match whole.expect("readable")? {
+        Whole::Text(text) => Some(text),
+        kept @ Whole::Kept { .. } => panic!("{kept:?}"),
+    }
+}
+
+/// Its first words are on the record, and it goes on.
+async fn printing() -> Play {
+    let play = Play::on(auto(&[&job("hang one"), &text("It runs.")])).await;
+    play.say("Begin.").await;
+    launched(&play).await;
+    while !play.facts().iter().any(|fact| matches!(fact, Fact::JobOutput(_))) {
+        tokio::task::yield_now().await;
+    }
+    play
+}
+
+#[test]
+fn what_is_saved_of_a_job_that_was_cut_off_is_what_it_printed() {
+    let (rig, session) = left(async {
+        let play = printing().await;
+        (play.rig, play.session)
+    });
+    alone(async {
+        let process = Arc::new(rig.start(DieAt::never()));
+        let play = Play { rig, process, session };
+        play.until(done).await;
+        assert!(ends(&play)[0].text.starts_with("Interrupted: Daybook"), "a note is all its end says");
+        assert_eq!(saved(&play).as_deref(), Some("one\n"));
+    });
+    // Stopped in sight, its end holds the output behind words for the model.
+    alone(async {
+        let play = printing().await;
+        play.tell(Command::StopJob(play.state().jobs[0].id.clone())).await;
+        play.until(done).await;
+        assert!(ends(&play)[0].text.starts_with("Error (call/cancelled): "));
+        assert_eq!(saved(&play).as_deref().map(str::trim_end), Some("one"));
+    });
+    // One that printed nothing has nothing to save.
+    let (rig, session) = left(async {
+        let play = hanging().await;
+        (play.rig, play.session)
+    });
+    alone(async {
+        let process = Arc::new(rig.start(DieAt::never()));
+        let play = Play { rig, process, session };
+        play.until(done).await;
+        assert_eq!(saved(&play), None);
     });
 }
 

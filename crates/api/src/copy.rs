@@ -70,7 +70,7 @@ impl Inside {
                 Ok(format!("{}{ARCHIVE}", file_name(&row.title, "session")))
             }
             CopyOf::Output { .. } | CopyOf::Job { .. } => {
-                if let Whole::Kept(digest) = self.output(session, of)? {
+                if let Whole::Kept { digest, .. } = self.output(session, of)? {
                     self.reader.check_blob(&digest).map_err(|blob| of_content(&blob))?;
                 }
                 Ok("output.txt".to_owned())
@@ -84,14 +84,14 @@ impl Inside {
     }
 
     fn copied(&self, session: &SessionId, of: &CopyOf) -> Result<Vec<u8>, ApiError> {
-        let digest = match of {
-            CopyOf::Version { .. } => self.version(session, of)?,
+        let content = |digest| self.reader.blob(&digest).map_err(|blob| of_content(&blob));
+        match of {
+            CopyOf::Version { .. } => content(self.version(session, of)?),
             _ => match self.output(session, of)? {
-                Whole::Text(text) => return Ok(text.into_bytes()),
-                Whole::Kept(digest) => digest,
+                Whole::Text(text) => Ok(text.into_bytes()),
+                Whole::Kept { digest, head } => Ok(Whole::without_head(&head, content(digest)?)),
             },
-        };
-        self.reader.blob(&digest).map_err(|blob| of_content(&blob))
+        }
     }
 
     fn output(&self, session: &SessionId, of: &CopyOf) -> Result<Whole, ApiError> {

@@ -20,7 +20,7 @@ pub use tools::{Cage, Limits as Hands, Place, PolicyInput};
 
 use crate::blobs::ReadBlobs;
 use crate::engine::Engine;
-pub use crate::record::{Whole, output_of_call, output_of_job};
+pub use crate::record::{Whole, output_of_call, output_of_job, own_end, own_result};
 pub use crate::restoring::standing;
 use domain::call::{Act, Effect, Verdict};
 use domain::event::Recorded;

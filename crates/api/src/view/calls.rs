@@ -11,7 +11,7 @@ use domain::event::{
 };
 use domain::ids::CallId;
 use domain::state::ApprovalState;
-use engine::show::error_text;
+use engine::show::own_result;
 
 /// Most bytes of a result that are kept for showing; the record has all of it.
 const RESULT_BYTES: usize = 16 * 1024;
@@ -87,7 +87,7 @@ impl Fold {
         self.outputs.remove(&e.call);
         self.changed(&e.changed);
         let (added, removed) = lines(&e.changed.effects);
-        let output = bounded(own_output(e));
+        let output = bounded(own_result(e));
         self.change(
             &e.call,
             |call| {
@@ -203,13 +203,6 @@ fn lines(effects: &[Effect]) -> (Option<u32>, Option<u32>) {
     let Some(counted) = counted else { return (None, None) };
     let sum = |of: fn(&domain::call::LineCount) -> u32| counted.iter().map(of).fold(0, u32::saturating_add);
     (Some(sum(|lines| lines.added)), Some(sum(|lines| lines.removed)))
-}
-
-/// What a call gave back, without the error that is worded for the model.
-fn own_output(e: &ToolResult) -> &str {
-    let ToolOutcome::Error { error } = &e.outcome else { return &e.text };
-    let rest = e.text.strip_prefix(&error_text(error)).unwrap_or("");
-    rest.trim_start_matches('\n')
 }
 
 /// The end of a text, by lines and bytes.

@@ -11,7 +11,7 @@ use domain::event::{
     Event, JobCancelBy, JobCreated, JobEnd, JobEnded, JobOutput, JobReconciling, JobStarted,
 };
 use domain::ids::JobId;
-use engine::show::error_text;
+use engine::show::own_end;
 
 /// Jobs that ended and stay in the view.
 pub(super) const ENDED_JOBS: usize = 20;
@@ -75,13 +75,14 @@ impl Fold {
     pub(super) fn job_ended(&mut self, e: &JobEnded, out: &mut Vec<Patch>) {
         self.job_outputs.remove(&e.job);
         self.changed(&e.changed);
-        let output = own_output(e).map(calls::bounded);
+        let own = own_end(e);
         self.change_job(
             &e.job,
             |job| {
                 job.phase = ended(&e.end, e.ms);
-                if let Some(output) = output {
-                    job.output = output;
+                // Where its end says nothing of its own, what streamed is all there is.
+                if !own.is_empty() {
+                    job.output = calls::bounded(own);
                 }
                 job.changed = e.changed.count();
                 job.doubt = e.changed.doubt.map(crate::undo::doubt);
@@ -95,18 +96,6 @@ impl Fold {
         let mut job = job.clone();
         change(&mut job);
         self.push(Patch::Job { job }, out);
-    }
-}
-
-/// What its command printed, without what is worded for the model; nothing where what streamed is all there is.
-fn own_output(e: &JobEnded) -> Option<&str> {
-    match &e.end {
-        JobEnd::Completed { .. } => Some(&e.text),
-        JobEnd::Failed { error } => {
-            let rest = e.text.strip_prefix(&error_text(error)).unwrap_or("").trim_start_matches('\n');
-            (!rest.is_empty()).then_some(rest)
-        }
-        JobEnd::Cancelled { .. } | JobEnd::Interrupted => None,
     }
 }
 
