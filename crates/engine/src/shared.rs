@@ -21,7 +21,8 @@ use tools::{AddedPlace, Registry, Visibility, Visible};
 /// How many live pieces may wait for a slow listener before it misses some; the log has them all.
 const LIVE_QUEUE: usize = 1_024;
 
-/// What shows before it is in the log, for typing that doesn't stutter. Everything here is logged soon after.
+/// What shows before it is in the log, for typing that doesn't stutter. Everything here is logged soon after; of output only
+/// what comes first is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Live {
     /// A piece of a streaming answer.
@@ -65,6 +66,13 @@ pub enum Live {
         /// What for; nothing when it goes on.
         hold: Option<Hold>,
     },
+}
+
+impl Live {
+    /// Most output of one call that is logged while it runs; the whole of it is kept with its result.
+    pub const CALL_LOGGED: usize = 256 * 1024;
+    /// Most output of one job that is logged while it runs; the whole of it is kept with its end.
+    pub const JOB_LOGGED: usize = 1024 * 1024;
 }
 
 /// What work can wait for outside its session.

@@ -5,7 +5,7 @@ import { emptyView } from '../protocol/fake/fake';
 import { answer, approval, call, calls, entry, said } from '../protocol/fake/make';
 import type { Patch } from '../protocol/generated/Patch';
 import type { SessionView } from '../protocol/generated/SessionView';
-import { lastLines, SessionFold } from './session.svelte';
+import { SessionFold } from './session.svelte';
 
 const folder = { id: 'f', name: 'F', place: '~/F', exists: true };
 const blank = (): SessionView => emptyView('ses_1', folder, { mode: 'ask', model: null, tour: false });
@@ -95,8 +95,6 @@ test('x07_output_keeps_its_last_lines_only', () => {
   }
   const body = fold.cell('c')?.body;
   expect(body?.kind === 'calls' && body.calls[0]?.output.split('\n').length).toBe(201);
-  expect(lastLines('a\nb\nc\n', 2)).toBe('b\nc\n');
-  expect(lastLines('a\nb', 5)).toBe('a\nb');
 });
 
 test('a81_keys_and_names_from_outside_pollute_nothing', () => {

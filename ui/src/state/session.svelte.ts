@@ -18,10 +18,8 @@ import type { SessionView } from '../protocol/generated/SessionView';
 import type { Tokens } from '../protocol/generated/Tokens';
 import type { UndoView } from '../protocol/generated/UndoView';
 import { withJob } from '../protocol/jobs';
+import { appendOutput } from '../protocol/output';
 import type { WaitingMessage } from '../protocol/generated/WaitingMessage';
-
-/** Lines of a call's output that are kept on screen. */
-export const OUTPUT_LINES = 200;
 
 /** One entry: its place and time never change, its body does. */
 export class Cell {
@@ -123,7 +121,7 @@ export class SessionFold {
         return;
       case 'job_output':
         this.jobs = this.jobs.map((job) =>
-          job.id === patch.job ? { ...job, output: lastLines(job.output + patch.text, OUTPUT_LINES) } : job,
+          job.id === patch.job ? { ...job, output: appendOutput(job.output, patch.text) } : job,
         );
         return;
       case 'plan':
@@ -177,7 +175,7 @@ export class SessionFold {
     const cell = this.#byKey.get(this.#callEntry.get(call) ?? '');
     if (cell?.body.kind !== 'calls') return;
     const calls = cell.body.calls.map((view) =>
-      view.id === call ? { ...view, output: lastLines(view.output + text, OUTPUT_LINES) } : view,
+      view.id === call ? { ...view, output: appendOutput(view.output, text) } : view,
     );
     cell.body = { kind: 'calls', calls };
   }
@@ -223,17 +221,6 @@ export function needsPerson(body: EntryBody): boolean {
     case 'turn_end':
       return false;
   }
-}
-
-/** The last lines of a text, without walking through what comes before them. */
-export function lastLines(text: string, lines: number): string {
-  let at = text.length;
-  if (text.endsWith('\n')) at -= 1;
-  for (let n = 0; n < lines; n += 1) {
-    at = text.lastIndexOf('\n', at - 1);
-    if (at < 0) return text;
-  }
-  return text.slice(at + 1);
 }
 
 function callsOf(body: EntryBody): readonly CallView[] {

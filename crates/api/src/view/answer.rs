@@ -1,7 +1,7 @@
 //! A streaming answer: live pieces and logged pieces of the same stream become one text.
 //!
 //! Each piece comes with its place in the stream. Invariant: a byte is shown once, whichever way it comes first; a live
-//! piece behind a gap waits for the log.
+//! piece behind a gap waits for the log, and where the log won't have it, the gap is passed over with a mark.
 
 use super::{Fold, words};
 use crate::wire::view::{EntryBody, NoticeLevel, Patch};
@@ -15,9 +15,27 @@ use engine::Live;
 pub(super) struct Seen {
     logged: usize,
     shown: usize,
+    /// How far it is logged at most, where it has such a limit.
+    limit: Option<usize>,
 }
 
 impl Seen {
+    /// A stream whose first bytes alone are logged.
+    pub(super) fn up_to(limit: usize) -> Self {
+        Self { limit: Some(limit), ..Self::default() }
+    }
+
+    /// What to show of live output at this place.
+    pub(super) fn live(&mut self, at: usize, text: &str) -> String {
+        let unlogged = self.limit.is_some_and(|limit| at + text.len() > limit);
+        let gap = unlogged && at > self.shown;
+        if gap {
+            self.shown = at;
+        }
+        let fresh = self.fresh(at, text);
+        if gap { format!("…{fresh}") } else { fresh.to_owned() }
+    }
+
     /// What of the text at this place hasn't been shown.
     pub(super) fn fresh<'a>(&mut self, at: usize, text: &'a str) -> &'a str {
         if at > self.shown {

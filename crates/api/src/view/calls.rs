@@ -1,7 +1,8 @@
 //! Calls as shown: one entry a step, in the model's order, each call from proposed to its one end.
 
+use super::answer::Seen;
 use super::facts;
-use super::patch::{OUTPUT_LINES, last_lines};
+use super::patch::bounded;
 use super::{Fold, words};
 use crate::wire::view::{CallState, CallView, EntryBody, Halt, Patch};
 use domain::call::{Effect, Verdict};
@@ -11,10 +12,8 @@ use domain::event::{
 };
 use domain::ids::CallId;
 use domain::state::ApprovalState;
+use engine::Live;
 use engine::show::own_result;
-
-/// Most bytes of a result that are kept for showing; the record has all of it.
-const RESULT_BYTES: usize = 16 * 1024;
 
 impl Fold {
     pub(super) fn proposed(&mut self, e: &ToolCall, event: &Event, out: &mut Vec<Patch>) {
@@ -48,7 +47,7 @@ impl Fold {
     }
 
     pub(super) fn started(&mut self, call: &CallId, out: &mut Vec<Patch>) {
-        self.outputs.insert(call.clone(), Default::default());
+        self.outputs.insert(call.clone(), Seen::up_to(Live::CALL_LOGGED));
         self.change(
             call,
             |call| {
@@ -67,7 +66,7 @@ impl Fold {
 
     pub(super) fn live_output(&mut self, call: &CallId, at: usize, text: &str, out: &mut Vec<Patch>) {
         let Some(seen) = self.outputs.get_mut(call) else { return };
-        let fresh = seen.fresh(at, text).to_owned();
+        let fresh = seen.live(at, text);
         self.more(call, fresh, out);
     }
 
@@ -203,11 +202,4 @@ fn lines(effects: &[Effect]) -> (Option<u32>, Option<u32>) {
     let Some(counted) = counted else { return (None, None) };
     let sum = |of: fn(&domain::call::LineCount) -> u32| counted.iter().map(of).fold(0, u32::saturating_add);
     (Some(sum(|lines| lines.added)), Some(sum(|lines| lines.removed)))
-}
-
-/// The end of a text, by lines and bytes.
-pub(super) fn bounded(text: &str) -> String {
-    let lines = last_lines(text, OUTPUT_LINES);
-    let from = lines.ceil_char_boundary(lines.len().saturating_sub(RESULT_BYTES));
-    if from == 0 { lines.to_owned() } else { format!("…{}", &lines[from..]) }
 }

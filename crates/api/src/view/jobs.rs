@@ -3,14 +3,16 @@
 //! Live pieces show at once and the logged ones hold the same, so a byte is shown once. Invariant: what is open is all there;
 //! of what ended only the last stay, so that a session with many jobs stays small.
 
-use super::patch::{OUTPUT_LINES, last_lines};
-use super::{Fold, calls, facts};
+use super::answer::Seen;
+use super::patch::{append_output, bounded};
+use super::{Fold, facts};
 use crate::wire::job::{JobPhase, JobView};
 use crate::wire::view::Patch;
 use domain::event::{
     Event, JobCancelBy, JobCreated, JobEnd, JobEnded, JobOutput, JobReconciling, JobStarted,
 };
 use domain::ids::JobId;
+use engine::Live;
 use engine::show::own_end;
 
 /// Jobs that ended and stay in the view.
@@ -36,7 +38,7 @@ impl Fold {
     }
 
     pub(super) fn job_started(&mut self, e: &JobStarted, event: &Event, out: &mut Vec<Patch>) {
-        self.job_outputs.insert(e.job.clone(), Default::default());
+        self.job_outputs.insert(e.job.clone(), Seen::up_to(Live::JOB_LOGGED));
         let (time, effects) = (event.envelope.time, e.semantics.has_effects());
         self.change_job(
             &e.job,
@@ -47,7 +49,7 @@ impl Fold {
 
     pub(super) fn live_job_output(&mut self, job: &JobId, at: usize, text: &str, out: &mut Vec<Patch>) {
         let Some(seen) = self.job_outputs.get_mut(job) else { return };
-        let fresh = seen.fresh(at, text).to_owned();
+        let fresh = seen.live(at, text);
         self.more_of_job(job, fresh, out);
     }
 
@@ -82,7 +84,7 @@ impl Fold {
                 job.phase = ended(&e.end, e.ms);
                 // Where its end says nothing of its own, what streamed is all there is.
                 if !own.is_empty() {
-                    job.output = calls::bounded(own);
+                    job.output = bounded(own);
                 }
                 job.changed = e.changed.count();
                 job.doubt = e.changed.doubt.map(crate::undo::doubt);
@@ -124,12 +126,9 @@ pub(super) fn put(jobs: &mut Vec<JobView>, job: &JobView) {
     }
 }
 
-/// Appends output, and keeps its last lines.
+/// Appends output.
 pub(super) fn more(jobs: &mut [JobView], id: &str, text: &str) {
-    let Some(job) = jobs.iter_mut().find(|job| job.id == id) else { return };
-    job.output.push_str(text);
-    let kept = last_lines(&job.output, OUTPUT_LINES);
-    if kept.len() < job.output.len() {
-        job.output = kept.to_owned();
+    if let Some(job) = jobs.iter_mut().find(|job| job.id == id) {
+        append_output(&mut job.output, text);
     }
 }

@@ -6,8 +6,10 @@ use super::jobs;
 use crate::wire::view::{CallView, Entry, EntryBody, Patch, SessionView};
 use std::collections::HashMap;
 
-/// Lines of a call's output that are kept for showing.
+/// Lines of an output that are kept for showing; the record has all of it.
 pub const OUTPUT_LINES: usize = 200;
+/// And bytes of these.
+const OUTPUT_BYTES: usize = 16 * 1024;
 
 /// A view with an index of its entries.
 #[derive(Debug, Clone)]
@@ -83,11 +85,7 @@ impl Indexed {
         if let Some(EntryBody::Calls { calls }) = self.body(&key)
             && let Some(call) = calls.iter_mut().find(|other| other.id == call)
         {
-            call.output.push_str(text);
-            let kept = last_lines(&call.output, OUTPUT_LINES);
-            if kept.len() < call.output.len() {
-                call.output = kept.to_owned();
-            }
+            append_output(&mut call.output, text);
         }
     }
 
@@ -198,8 +196,26 @@ pub fn joined(patches: Vec<Patch>) -> Vec<Patch> {
     out
 }
 
+/// Appends to an output and keeps its end, by lines and bytes.
+pub(super) fn append_output(output: &mut String, text: &str) {
+    output.push_str(text);
+    let lines = output.len() - last_lines(output, OUTPUT_LINES).len();
+    output.drain(..lines);
+    let from = output.ceil_char_boundary(output.len().saturating_sub(OUTPUT_BYTES));
+    if from > 0 {
+        output.replace_range(..from, "…");
+    }
+}
+
+/// The same end of a whole text.
+pub(super) fn bounded(text: &str) -> String {
+    let mut output = String::new();
+    append_output(&mut output, text);
+    output
+}
+
 /// The last lines of a text.
-pub(super) fn last_lines(text: &str, lines: usize) -> &str {
+fn last_lines(text: &str, lines: usize) -> &str {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let mut at = body.len();
     for _ in 0..lines {

@@ -493,14 +493,19 @@ fn a81_denied_and_bad_calls_say_why_and_names_are_made_harmless() {
 }
 
 #[test]
-fn outputs_are_bounded_to_their_last_lines() {
-    let mut facts = begin();
-    facts.extend([call(1, "run_command", r#"{"command":"yes"}"#), call_start(1)]);
-    facts.extend((0..300).map(|n| output(1, &format!("{n}\n"))));
-    let fold = folded(facts, &Blobs::default());
-    let EntryBody::Calls { calls } = &fold.view().entries[1].body else { panic!() };
-    assert_eq!(calls[0].output.lines().count(), OUTPUT_LINES);
-    assert!(calls[0].output.starts_with("100\n") && calls[0].output.ends_with("299\n"));
+fn outputs_are_bounded_as_the_page_bounds_them() {
+    type Pieces = Vec<(String, usize)>;
+    let cases: Vec<(Pieces, Pieces)> =
+        serde_json::from_str(include_str!("../../../../ui/src/protocol/output.cases.json")).unwrap();
+    let repeated = |(text, times): &(String, usize)| text.repeat(*times);
+    for (pieces, shown) in cases {
+        let mut facts = begin();
+        facts.extend([call(1, "run_command", r#"{"command":"yes"}"#), call_start(1)]);
+        facts.extend(pieces.iter().map(|piece| output(1, &repeated(piece))));
+        let fold = folded(facts, &Blobs::default());
+        let EntryBody::Calls { calls } = &fold.view().entries[1].body else { panic!() };
+        assert_eq!(calls[0].output, shown.iter().map(repeated).collect::<String>());
+    }
 }
 
 /// A text in logged batches of three pieces, and the live pieces of the same stream with their places.

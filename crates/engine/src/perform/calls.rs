@@ -27,8 +27,6 @@ use tools::{Approval, BlobSink, Ctx, End, Interaction, Output};
 
 /// Most bytes of a structured result kept in its event; the text for the model has bounds of its own.
 const VALUE_BYTES: usize = 32 * 1024;
-/// Most output of one call that is logged while it runs; the whole of it is kept with its result.
-const LOGGED_BYTES: usize = 256 * 1024;
 /// Most bytes of effects in one event; a list of more is a blob.
 const EFFECTS_BYTES: usize = 64 * 1024;
 
@@ -232,7 +230,7 @@ pub(crate) async fn run(
     };
     let of_call = call.clone();
     let logged = move |text| Input::Output { call: of_call.clone(), text };
-    let (output, ended, forwarding) = live(pieces, LOGGED_BYTES, show, logged);
+    let (output, ended, forwarding) = live(pieces, Live::CALL_LOGGED, show, logged);
     let standing = standing(&shared, &session, &state, &call);
     let finished = match (ready, standing.map(|standing| Ctx { cancel, output, ..standing.ctx })) {
         (Some(ready), Ok(ctx)) => {

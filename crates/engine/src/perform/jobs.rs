@@ -32,8 +32,6 @@ use tools::revision::{same, standing_in};
 
 /// Most bytes of the newest output that are kept of a running job.
 const TAIL_BYTES: usize = 8 * 1024;
-/// Most output of one job that is logged while it runs; the whole of it is kept with its end.
-const LOGGED_BYTES: usize = 1024 * 1024;
 /// How long a job that was told to stop is waited for.
 const STOPS_MS: u64 = 15_000;
 /// Events read at once.
@@ -117,7 +115,7 @@ pub(crate) async fn run(
     };
     let job_id = id.clone();
     let logged = move |text| Input::JobOutput { job: job_id.clone(), text };
-    let (output, ended, forwarding) = live(pieces, LOGGED_BYTES, show, logged);
+    let (output, ended, forwarding) = live(pieces, Live::JOB_LOGGED, show, logged);
     let standing = standing(&shared, &session, &state, &job.call.id);
     let finished = match (ready, standing.map(|standing| Ctx { cancel, output, ..standing.ctx })) {
         (Some(ready), Ok(ctx)) => {

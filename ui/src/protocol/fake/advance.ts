@@ -3,6 +3,7 @@
 import type { Patch } from '../generated/Patch';
 import type { SessionView } from '../generated/SessionView';
 import { withJob } from '../jobs';
+import { appendOutput } from '../output';
 
 export function advance(view: SessionView, patch: Patch): void {
   switch (patch.kind) {
@@ -20,7 +21,8 @@ export function advance(view: SessionView, patch: Patch): void {
     case 'output': {
       for (const { body } of view.entries) {
         if (body.kind !== 'calls') continue;
-        for (const call of body.calls) if (call.id === patch.call) call.output += patch.text;
+        for (const call of body.calls)
+          if (call.id === patch.call) call.output = appendOutput(call.output, patch.text);
       }
       return;
     }
@@ -28,7 +30,8 @@ export function advance(view: SessionView, patch: Patch): void {
       view.jobs = withJob(view.jobs, structuredClone(patch.job));
       return;
     case 'job_output':
-      for (const job of view.jobs) if (job.id === patch.job) job.output += patch.text;
+      for (const job of view.jobs)
+        if (job.id === patch.job) job.output = appendOutput(job.output, patch.text);
       return;
     case 'removed':
       view.entries = view.entries.filter((entry) => entry.key !== patch.key);

@@ -87,6 +87,31 @@ fn live_output_of_a_job_shows_once_and_outlives_its_turn() {
 }
 
 #[test]
+fn the_newest_output_goes_on_for_one_who_came_after_the_log_was_full() {
+    let logged = "x".repeat(Live::JOB_LOGGED - 4);
+    let mut fold = folded(with([made(1), vec![printed(1, &logged)]].concat()), &Blobs::default());
+    let (session, job) = (session(), JobId::from_bits(1));
+    let live = |at, text: &str| Live::JobOutput {
+        session: session.clone(),
+        job: job.clone(),
+        at: Live::JOB_LOGGED + at,
+        text: text.into(),
+    };
+    let shown = |fold: &Fold| jobs(fold)[0].output.trim_start_matches(['…', 'x']).to_owned();
+    // What was printed in between is nowhere but in the job's end.
+    drop(fold.live(&live(100, "three\n")));
+    assert!(jobs(&fold)[0].output.ends_with("x…three\n"));
+    drop(fold.live(&live(106, "four\n")));
+    assert_eq!(shown(&fold), "three\nfour\n");
+    drop(fold.live(&live(106, "four\n")));
+    assert_eq!(shown(&fold), "three\nfour\n", "shown once");
+    // Behind a gap that the log fills, it waits for the log.
+    let mut fold = folded(with(made(1)), &Blobs::default());
+    let Live::JobOutput { session, job, text, .. } = live(0, "two\n") else { panic!() };
+    assert_eq!(fold.live(&Live::JobOutput { session, job, at: 4, text }), []);
+}
+
+#[test]
 fn joined_patches_give_the_same_jobs_and_of_those_that_ended_the_last_stay() {
     let mut facts = Vec::new();
     for n in 1..=30 {
