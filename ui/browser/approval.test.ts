@@ -44,7 +44,7 @@ async function request(page: Page, exact: string, act: 'run' | 'edit', lines = 9
       if (patch.kind === 'entry' && patch.entry.body.kind === 'approval' && kind === 'edit')
         Object.assign(patch.entry.body.approval, {
           ...{ act: kind, tool: 'edit_file', facts: { path: text, added: '5', removed: '4' } },
-          diff: { path: text, no_hunks: null, hunks: [hunk] },
+          diff: { path: text, created: false, no_hunks: null, hunks: [hunk] },
         });
       globalThis.fake.push('ses_failed', patch, {
         kind: 'activity',

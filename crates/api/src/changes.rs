@@ -12,7 +12,7 @@ use crate::{made, undo};
 use domain::call::{Effect, Entry};
 use domain::digest::Digest;
 use domain::event::{RestoreOf, RestoreScope};
-use domain::ids::{SessionId, TurnId};
+use domain::ids::SessionId;
 use engine::ledger::{Ledger, LedgerTurn};
 use engine::show::{self, Hands, Place, Reader};
 use std::collections::BTreeSet;
@@ -108,17 +108,13 @@ fn stands(place: &Place, effect: &Effect) -> bool {
     states.is_ok_and(|states| !matches!(states.first(), Some((_, show::State::Kept { .. }))))
 }
 
-/// One file's difference over a turn, or over the whole session.
+/// One file's difference over what is named: the whole session, a turn or a call.
 ///
 /// # Errors
 /// When the session didn't change this file there, or a content can't be read.
-pub fn diff(
-    reader: &Reader,
-    session: &SessionId,
-    path: &str,
-    turn: Option<TurnId>,
-) -> Result<FileDiff, ApiError> {
-    let of = turn.map_or(RestoreOf::Session, |turn| RestoreOf::Turn { turn });
+pub fn diff(reader: &Reader, session: &SessionId, path: &str, of: RestoreOf) -> Result<FileDiff, ApiError> {
+    // What is taken back by itself is a part of a turn's or the session's change.
+    let whole = !matches!(of, RestoreOf::Call { .. });
     let ledger = Ledger::read(reader, session).map_err(|error| of_ledger(&error))?;
     let net = ledger.net(&RestoreScope { of, paths: vec![path.to_owned()] });
     let Some(effect) = net.first() else {
@@ -128,10 +124,12 @@ pub fn diff(
             "Ask for the changes again.",
         ));
     };
-    match show::parts(reader, effect).map_err(internal)? {
-        None => Ok(wire(path.to_owned(), difference(reader, effect)?)),
+    let created = effect.before.is_none();
+    let parts = if whole { show::parts(reader, effect).map_err(internal)? } else { None };
+    match parts {
+        None => Ok(wire(path.to_owned(), difference(reader, effect)?, created)),
         Some((diff, parts)) => {
-            let mut diff = wire(path.to_owned(), diff);
+            let mut diff = wire(path.to_owned(), diff, created);
             let place = own(reader, session)?;
             let now = place.and_then(|place| show::present(&place, path));
             let undone = parts.undone(now.as_deref(), &ledger.undone_parts(path));

@@ -17,7 +17,7 @@ use crate::wire::undo::UndoOf;
 use crate::wire::view::{Activity, SessionView};
 use crate::{changes, lists, made, undo};
 use domain::digest::Digest;
-use domain::event::{RestoreScope, SessionCreated};
+use domain::event::{RestoreOf, RestoreScope, SessionCreated};
 use domain::ids::{FolderId, SessionId};
 use domain::state::Added;
 use engine::show::{Reader, SessionRow};
@@ -139,7 +139,7 @@ impl Room {
             }
             Command::Rename { session, title } => self.order(&session, Order::Rename(title)).await,
             Command::Changes { session } => self.changes(&session).await,
-            Command::Diff { session, path, turn } => self.diff(&session, path, turn).await,
+            Command::Diff { session, path, turn, call } => self.diff(&session, path, turn, call).await,
             Command::PreviewUndo { session, of, paths } => self.preview_undo(&session, of, paths).await,
             Command::ThreeWay { session, of, path } => self.three_way(&session, of, path).await,
             Command::Undo { session, of, paths, overwrite, seen } => {
@@ -255,11 +255,14 @@ impl Room {
         Ok(Reply::Changes(files))
     }
 
-    async fn diff(&self, session: &str, path: String, turn: Option<String>) -> Done {
+    async fn diff(&self, session: &str, path: String, turn: Option<String>, call: Option<String>) -> Done {
         let session = self.known(session)?;
-        let turn = turn.map(|turn| id(&turn)).transpose()?;
-        let diff =
-            self.off_thread(move |inside| changes::diff(&inside.reader, &session, &path, turn)).await?;
+        let of = match (turn, call) {
+            (_, Some(call)) => RestoreOf::Call { call: id(&call)? },
+            (Some(turn), None) => RestoreOf::Turn { turn: id(&turn)? },
+            (None, None) => RestoreOf::Session,
+        };
+        let diff = self.off_thread(move |inside| changes::diff(&inside.reader, &session, &path, of)).await?;
         Ok(Reply::Diff(diff))
     }
 

@@ -135,10 +135,10 @@ pub(crate) fn three_way(
     let path = effect.path.clone();
     let ours = between(reader, effect.before.as_ref(), effect.after.as_ref())?;
     let diff = |one: Option<&[u8]>, other: Option<&[u8]>| {
-        wire(path.clone(), show::FileDiff::of(one, other, &show::Hands::default()))
+        wire(path.clone(), show::FileDiff::of(one, other, &show::Hands::default()), one.is_none())
     };
     Ok(ThreeWay {
-        ours: wire(path.clone(), ours),
+        ours: wire(path.clone(), ours, effect.before.is_none()),
         theirs: diff(now.after.as_deref(), now.now.as_deref()),
         merged: now.merged.as_ref().map(|merged| diff(now.now.as_deref(), Some(merged))),
         path,

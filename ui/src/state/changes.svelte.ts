@@ -152,7 +152,7 @@ export class Changes {
   }
 
   async #look(chosen: Chosen): Promise<void> {
-    const args = { session: this.#session, path: chosen.path, turn: chosen.turn };
+    const args = { session: this.#session, path: chosen.path, turn: chosen.turn, call: null };
     const [diff, standing] = await Promise.all([
       ask(this.#backend, { name: 'diff', args }, 'diff'),
       standingOf(this.#backend, this.#session, { kind: 'turn', turn: chosen.turn }, chosen.path),

@@ -84,7 +84,7 @@ fn exactly(facts: &Facts, shelf: &dyn Shelf) -> Exactly {
     warnings.extend(exact.hidden);
     made_visible(&mut diff);
     let path = facts.words.get("path").cloned().unwrap_or_default();
-    Exactly { text: exact.text, warnings, diff: Some(diff::wire(path, diff)) }
+    Exactly { text: exact.text, warnings, diff: Some(diff::wire(path, diff, old.is_none())) }
 }
 
 fn codes(warnings: &BTreeSet<WarningKind>) -> Vec<String> {

@@ -3,8 +3,8 @@
 use crate::wire::store::{DiffLine, DiffSpan, FileDiff, Hunk};
 use engine::show::{self, LineKind, NoHunks};
 
-/// The difference of one file, for a client.
-pub(crate) fn wire(path: String, diff: show::FileDiff) -> FileDiff {
+/// The difference of one file, for a client; `created` where nothing stood there before.
+pub(crate) fn wire(path: String, diff: show::FileDiff, created: bool) -> FileDiff {
     let no_hunks = diff.no_hunks.map(|why| match why {
         NoHunks::Binary => "binary",
         NoHunks::TooLarge => "too_large",
@@ -12,6 +12,7 @@ pub(crate) fn wire(path: String, diff: show::FileDiff) -> FileDiff {
     });
     FileDiff {
         path,
+        created,
         no_hunks: no_hunks.map(str::to_owned),
         hunks: diff.hunks.into_iter().map(hunk).collect(),
     }

@@ -21,7 +21,7 @@ pub(crate) mod words;
 
 pub(crate) use added::HERE;
 pub(crate) use calls::unknown_key;
-pub use patch::{OUTPUT_LINES, apply, joined};
+pub use patch::{Indexed, OUTPUT_LINES, apply, joined};
 
 use crate::wire::store::{AddedFolder, Folder};
 use crate::wire::view::{
@@ -34,7 +34,6 @@ use domain::event::{self, Event, Fact, Settled};
 use domain::ids::{CallId, FolderId, JobId, SessionId};
 use domain::state::{Added, State, StepPhase};
 use engine::Hold;
-use patch::Indexed;
 use std::collections::{BTreeMap, HashMap};
 
 /// Content and places that a view needs besides events; both depend on nothing that changes a session.

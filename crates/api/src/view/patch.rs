@@ -4,26 +4,57 @@
 
 use super::jobs;
 use crate::wire::view::{CallView, Entry, EntryBody, Patch, SessionView};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Lines of an output that are kept for showing; the record has all of it.
 pub const OUTPUT_LINES: usize = 200;
 /// And bytes of these.
 const OUTPUT_BYTES: usize = 16 * 1024;
 
-/// A view with an index of its entries.
+/// A view with an index of its entries, for whoever carries it forward patch by patch.
 #[derive(Debug, Clone)]
-pub(super) struct Indexed {
+pub struct Indexed {
     pub(super) view: SessionView,
     places: HashMap<String, usize>,
     calls: HashMap<String, String>,
 }
 
 impl Indexed {
-    pub(super) fn new(view: SessionView) -> Self {
+    /// Of a view as it stands.
+    #[must_use]
+    pub fn new(view: SessionView) -> Self {
         let mut indexed = Self { view, places: HashMap::new(), calls: HashMap::new() };
         indexed.index();
         indexed
+    }
+
+    /// The view.
+    #[must_use]
+    pub fn view(&self) -> &SessionView {
+        &self.view
+    }
+
+    /// Takes the patches up to an event, and gives the places of the entries that they brought or changed.
+    pub fn take(&mut self, seq: u64, patches: &[Patch]) -> BTreeSet<usize> {
+        let mut touched = Vec::new();
+        for patch in patches {
+            self.apply(patch);
+            touched.extend(match patch {
+                Patch::Entry { entry } => Some(entry.key.clone()),
+                Patch::Text { key, .. } => Some(key.clone()),
+                Patch::Output { call, .. } => self.calls.get(call).cloned(),
+                Patch::Removed { .. }
+                | Patch::Job { .. }
+                | Patch::JobOutput { .. }
+                | Patch::Plan { .. }
+                | Patch::Waiting { .. }
+                | Patch::Added { .. }
+                | Patch::Activity { .. }
+                | Patch::Meta { .. } => None,
+            });
+        }
+        self.view.seq = seq;
+        touched.iter().filter_map(|key| self.places.get(key).copied()).collect()
     }
 
     pub(super) fn entry(&self, key: &str) -> Option<&Entry> {

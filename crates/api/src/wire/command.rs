@@ -221,7 +221,7 @@ pub enum Command {
         /// The session.
         session: String,
     },
-    /// One file's difference over a turn, or over the whole session. Reply: `diff`.
+    /// One file's difference over a call, over a turn, or over the whole session. Reply: `diff`.
     Diff {
         /// The session.
         session: String,
@@ -229,6 +229,8 @@ pub enum Command {
         path: String,
         /// The turn; null is the whole session.
         turn: Option<String>,
+        /// Only this call's part of it; null is all of it.
+        call: Option<String>,
     },
     /// What taking changes back would do. Reply: `undo_preview`.
     PreviewUndo {

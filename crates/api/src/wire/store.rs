@@ -111,6 +111,9 @@ pub struct FileChange {
 pub struct FileDiff {
     /// Path relative to the folder.
     pub path: String,
+    /// Did nothing stand there before?
+    #[serde(default)]
+    pub created: bool,
     /// Why there are no hunks: `binary`, `too_large` or `same`.
     pub no_hunks: Option<String>,
     /// Hunks in order.

@@ -4,6 +4,7 @@
 //! was told isn't told again; a view that was opened again, after a host went or a queue overflowed, gives only the rest.
 
 use super::words::{Ask, Call, Update, mode_word, question};
+use api::view::Indexed;
 use api::wire::command::Mode;
 use api::wire::view::{
     ApprovalState, ApprovalView, CallState, CallView, Entry, EntryBody, Patch, SessionView,
@@ -24,16 +25,19 @@ pub(crate) struct News {
 
 /// What was told.
 pub(crate) struct Teller {
-    pub(crate) view: SessionView,
-    /// Answers: text and reasoning, as told.
+    shown: Indexed,
+    told: Told,
+}
+
+/// What of a view was told.
+struct Told {
+    /// Answers: text and reasoning.
     answers: HashMap<String, (String, String)>,
     calls: HashMap<String, (CallState, String)>,
     asked: HashSet<String>,
     questions: HashSet<String>,
     plan: Option<u32>,
     mode: Mode,
-    /// Entries before this one are over and were told.
-    from: usize,
 }
 
 impl Teller {
@@ -41,21 +45,24 @@ impl Teller {
     pub(crate) fn since(view: SessionView) -> Self {
         let (plan, mode) = (view.plan.as_ref().map(|plan| plan.version), view.mode);
         let (answers, calls, asked, questions) = Default::default();
-        let mut teller = Self { view, answers, calls, asked, questions, plan, mode, from: 0 };
-        for entry in &teller.view.entries {
+        let mut told = Told { answers, calls, asked, questions, plan, mode };
+        for entry in &view.entries {
             match &entry.body {
                 EntryBody::Answer { text, reasoning, .. } => {
-                    teller.answers.insert(entry.key.clone(), (text.clone(), reasoning.clone()));
+                    told.answers.insert(entry.key.clone(), (text.clone(), reasoning.clone()));
                 }
                 EntryBody::Calls { calls } => {
-                    let told = calls.iter().map(|call| (call.id.clone(), (call.state, call.output.clone())));
-                    teller.calls.extend(told);
+                    let known = calls.iter().map(|call| (call.id.clone(), (call.state, call.output.clone())));
+                    told.calls.extend(known);
                 }
                 _ => {}
             }
         }
-        teller.from = teller.view.entries.iter().position(open).unwrap_or(teller.view.entries.len());
-        teller
+        Self { shown: Indexed::new(view), told }
+    }
+
+    pub(crate) fn view(&self) -> &SessionView {
+        self.shown.view()
     }
 
     /// A session from its beginning, as it stands.
@@ -65,9 +72,13 @@ impl Teller {
             match &entry.body {
                 EntryBody::Said { text } => updates.push(Update::Said(text.clone())),
                 EntryBody::Answer { text, reasoning, .. } => {
-                    updates
-                        .extend(more(&entry.key, "", reasoning, |key, text| Update::Thought { key, text }));
-                    updates.extend(more(&entry.key, "", text, |key, text| Update::Answer { key, text }));
+                    updates.extend(more(&entry.key, &mut String::new(), reasoning, |key, text| {
+                        Update::Thought { key, text }
+                    }));
+                    updates.extend(more(&entry.key, &mut String::new(), text, |key, text| Update::Answer {
+                        key,
+                        text,
+                    }));
                 }
                 EntryBody::Calls { calls } => {
                     let told = |call| Update::Call { call: Call::of(call, Vec::new()), new: true };
@@ -80,64 +91,64 @@ impl Teller {
         updates
     }
 
-    /// Takes patches, and says what is news.
+    /// Takes patches, and says what is news; what they don't touch isn't looked at.
     pub(crate) fn patched(&mut self, seq: u64, patches: &[Patch]) -> News {
-        // Entries may be many, so they are moved and not copied.
-        let entries = std::mem::take(&mut self.view.entries);
-        let view = SessionView { entries, ..self.view.clone() };
-        self.view = api::view::apply(view, patches);
-        self.view.seq = seq;
-        self.news()
+        let touched = self.shown.take(seq, patches);
+        let view = self.shown.view();
+        self.told.news(view, touched.into_iter().filter_map(|place| view.entries.get(place)))
     }
 
     /// Takes the view as it stands now, and says what is news.
     pub(crate) fn reopened(&mut self, view: SessionView) -> News {
-        self.view = view;
-        self.news()
+        self.shown = Indexed::new(view);
+        let view = self.shown.view();
+        self.told.news(view, view.entries.iter())
     }
 
     /// The answer to this request came to nothing: where it is still open, it is news again.
     pub(crate) fn unanswered(&mut self, approval: &str) {
-        self.asked.remove(approval);
+        self.told.asked.remove(approval);
     }
 
     /// Is this message, which the record has at `seq`, neither read nor waiting any more? Somebody took it back then.
     pub(crate) fn is_taken_back(&self, message: &str, seq: u64) -> bool {
-        self.view.seq >= seq
-            && !self.view.waiting.iter().any(|waiting| waiting.id == message)
-            && !self.view.entries.iter().any(|entry| entry.key == message)
+        self.view().seq >= seq
+            && !self.view().waiting.iter().any(|waiting| waiting.id == message)
+            && !self.view().entries.iter().rev().any(|entry| entry.key == message)
     }
 
     /// The open question that wasn't told yet; it is told with this.
     pub(crate) fn question(&mut self) -> Option<String> {
-        let open = self.view.entries.iter().rev().find_map(|entry| match &entry.body {
+        let open = self.view().entries.iter().rev().find_map(|entry| match &entry.body {
             EntryBody::Question { question } if question.answer.is_none() => Some(question.clone()),
             _ => None,
         })?;
-        self.questions.insert(open.id.clone()).then(|| question(&open))
+        self.told.questions.insert(open.id.clone()).then(|| question(&open))
     }
 
     /// How the turn that read this message ended, or the first turn that ended after this place where there is none.
     pub(crate) fn end(&self, message: Option<&str>, place: usize) -> Option<&Entry> {
         let from = match message {
-            Some(message) => self.view.entries.iter().position(|entry| entry.key == message)?,
+            Some(message) => self.view().entries.iter().rposition(|entry| entry.key == message)?,
             None => place,
         };
-        let mut after = self.view.entries.iter().skip(from);
+        let mut after = self.view().entries.iter().skip(from);
         after.find(|entry| matches!(entry.body, EntryBody::TurnEnd { .. }))
     }
+}
 
-    fn news(&mut self) -> News {
+impl Told {
+    fn news<'a>(&mut self, view: &SessionView, entries: impl Iterator<Item = &'a Entry>) -> News {
         let mut news = News::default();
-        for entry in self.view.entries.iter().skip(self.from) {
+        for entry in entries {
             match &entry.body {
                 EntryBody::Answer { text, reasoning, .. } => {
                     let told = self.answers.entry(entry.key.clone()).or_default();
                     let thought =
-                        more(&entry.key, &told.1, reasoning, |key, text| Update::Thought { key, text });
-                    let answer = more(&entry.key, &told.0, text, |key, text| Update::Answer { key, text });
+                        more(&entry.key, &mut told.1, reasoning, |key, text| Update::Thought { key, text });
+                    let answer =
+                        more(&entry.key, &mut told.0, text, |key, text| Update::Answer { key, text });
                     news.updates.extend(thought.into_iter().chain(answer));
-                    *told = (text.clone(), reasoning.clone());
                 }
                 EntryBody::Calls { calls } => {
                     calls.iter().for_each(|call| one(call, &mut self.calls, &mut news))
@@ -146,12 +157,12 @@ impl Teller {
                 _ => {}
             }
         }
-        if let Some(plan) = self.view.plan.as_ref().filter(|plan| Some(plan.version) != self.plan) {
+        if let Some(plan) = view.plan.as_ref().filter(|plan| Some(plan.version) != self.plan) {
             self.plan = Some(plan.version);
             news.updates.push(Update::Plan(plan.items.clone()));
         }
-        if self.view.mode != self.mode {
-            self.mode = self.view.mode;
+        if view.mode != self.mode {
+            self.mode = view.mode;
             news.updates.push(Update::Mode(mode_word(self.mode)));
         }
         news
@@ -159,12 +170,12 @@ impl Teller {
 }
 
 fn one(call: &CallView, calls: &mut HashMap<String, (CallState, String)>, news: &mut News) {
-    let now = (call.state, call.output.clone());
-    let before = calls.insert(call.id.clone(), now.clone());
-    if before.as_ref() == Some(&now) {
+    let before = calls.get(&call.id).map(|(state, output)| (*state, output == &call.output));
+    if before == Some((call.state, true)) {
         return;
     }
-    let ended = call.state == CallState::Done && before.as_ref().is_none_or(|was| was.0 != CallState::Done);
+    calls.insert(call.id.clone(), (call.state, call.output.clone()));
+    let ended = call.state == CallState::Done && before.is_none_or(|(state, _)| state != CallState::Done);
     if ended && matches!(call.tool.as_str(), "write_file" | "edit_file" | "delete_path") {
         news.changed.push(call.clone());
     }
@@ -181,22 +192,18 @@ fn asked(approval: &ApprovalView, known: &mut HashSet<String>, news: &mut News) 
     }
 }
 
-/// May it still change, or wait for a person?
-fn open(entry: &Entry) -> bool {
-    let running =
-        |call: &CallView| matches!(call.state, CallState::Proposed | CallState::Waiting | CallState::Running);
-    match &entry.body {
-        EntryBody::Answer { streaming, .. } => *streaming,
-        EntryBody::Calls { calls } => calls.iter().any(running),
-        EntryBody::Approval { approval } => approval.state == ApprovalState::Open,
-        EntryBody::Question { question } => question.answer.is_none(),
-        _ => false,
-    }
-}
-
-/// What a text has beyond what was told; one that became another is told whole.
-fn more(key: &str, told: &str, now: &str, update: impl Fn(String, String) -> Update) -> Option<Update> {
-    let rest = now.strip_prefix(told).unwrap_or(now);
+/// What a text has beyond what was told, which it is then; one that became another is told whole.
+fn more(
+    key: &str,
+    told: &mut String,
+    now: &str,
+    update: impl Fn(String, String) -> Update,
+) -> Option<Update> {
+    let rest = now.strip_prefix(told.as_str()).unwrap_or_else(|| {
+        told.clear();
+        now
+    });
+    told.push_str(rest);
     (!rest.is_empty()).then(|| update(key.to_owned(), rest.to_owned()))
 }
 
@@ -255,6 +262,46 @@ mod tests {
         let now = vec![answer("old", "before", false), answer("a", "one two three", false)];
         assert_eq!(told(&teller.reopened(view(now.clone()))), [" three"]);
         assert_eq!(told(&teller.reopened(view(now))), Vec::<&str>::new());
+    }
+
+    /// A call that nobody saw the end of is settled later, behind what came since; what isn't touched isn't told.
+    #[test]
+    fn what_changes_is_told_wherever_it_stands_and_nothing_else_is() {
+        let call = |id: &str, state| CallView {
+            id: id.to_owned(),
+            tool: "run_command".to_owned(),
+            facts: Default::default(),
+            state,
+            started: true,
+            ms: None,
+            added: None,
+            removed: None,
+            output: String::new(),
+            error: None,
+            halt: None,
+        };
+        let calls = |states: &[CallState]| {
+            let calls =
+                states.iter().enumerate().map(|(n, state)| call(&format!("cal_{n}"), *state)).collect();
+            Entry { key: "stp_1".to_owned(), time: 0, body: EntryBody::Calls { calls } }
+        };
+        let before = vec![calls(&[CallState::Unknown]), answer("a", "since", false)];
+        let mut teller = Teller::since(view(before));
+        let entry = calls(&[CallState::Unknown, CallState::Running]);
+        let news = teller.patched(1, &[Patch::Entry { entry }]);
+        let told = |news: &News| {
+            let of = |update: &Update| match update {
+                Update::Call { call, new } => (call.id.clone(), call.state, *new),
+                other => panic!("{other:?}"),
+            };
+            news.updates.iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&news), [("cal_1".to_owned(), CallState::Running, true)]);
+        let text = "more\n".to_owned();
+        let news = teller.patched(2, &[Patch::Output { call: "cal_1".to_owned(), text }]);
+        assert_eq!(told(&news), [("cal_1".to_owned(), CallState::Running, false)]);
+        let news = teller.patched(3, &[Patch::Activity { activity: Activity::Idle }]);
+        assert_eq!(told(&news), []);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::words::{Diff, Stop, Update, Yes, diffs};
 use super::{Editor, open};
 use api::wire::ApiError;
 use api::wire::command::{Command, Intent, Notification, Reply, Topic};
-use api::wire::view::{Activity, CallView, EntryBody, Patch, SessionView};
+use api::wire::view::{Activity, CallView, Entry, EntryBody, Patch, SessionView};
 use host::Seat;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -199,7 +199,7 @@ impl<E: Editor> Turn<E> {
     }
 
     fn works(&self) -> bool {
-        !matches!(self.teller.view.activity, Activity::Idle | Activity::Stopping)
+        !matches!(self.teller.view().activity, Activity::Idle | Activity::Stopping)
     }
 
     /// An answer came to nothing: where it is still asked about, it is asked again, but not for ever.
@@ -261,17 +261,12 @@ impl<E: Editor> Turn<E> {
         })
     }
 
-    /// What a call's turn changed in its file.
+    /// What a call changed in its file.
     async fn diffs(&self, call: &CallView) -> Option<Vec<Diff>> {
-        let session = self.session.clone();
         let path = call.facts.get("path")?.trim_start_matches("./").to_owned();
-        let asked = self.seat.call(Command::Changes { session: session.clone() }).await;
-        let Ok(Reply::Changes(changes)) = asked else { return None };
-        let turn = changes.turns.iter().max_by_key(|turn| turn.number)?;
-        let file = turn.files.iter().find(|file| file.path == path)?;
-        let (new, turn) = (file.change == "created", Some(turn.turn.clone()));
-        match self.seat.call(Command::Diff { session, path, turn }).await {
-            Ok(Reply::Diff(diff)) => Some(diffs(&diff, new)),
+        let (session, of) = (self.session.clone(), Some(call.id.clone()));
+        match self.seat.call(Command::Diff { session, path, turn: None, call: of }).await {
+            Ok(Reply::Diff(diff)) => Some(diffs(&diff)),
             Ok(_) | Err(_) => None,
         }
     }
@@ -290,7 +285,7 @@ impl<E: Editor> Turn<E> {
                 _ => Ok(Stop::Ended),
             });
         }
-        let held = |message: &str| self.teller.view.waiting.iter().any(|one| one.held && one.id == message);
+        let held = |message: &str| self.teller.view().waiting.iter().any(|one| one.held && one.id == message);
         let taken_back =
             self.message.as_ref().is_some_and(|(message, seq)| self.teller.is_taken_back(message, *seq));
         if message.is_some_and(held) || taken_back {
@@ -302,13 +297,9 @@ impl<E: Editor> Turn<E> {
             self.editor.tell(&self.session, Update::Answer { key, text }).await;
             return Some(Ok(Stop::Ended));
         }
-        let unknown = self
-            .teller
-            .view
-            .entries
-            .iter()
-            .any(|entry| matches!(&entry.body, EntryBody::Unknown { resolution: None, .. }));
-        if unknown && matches!(self.teller.view.activity, Activity::NeedsYou { .. }) {
+        let unknown = |entry: &Entry| matches!(entry.body, EntryBody::Unknown { resolution: None, .. });
+        let view = self.teller.view();
+        if matches!(view.activity, Activity::NeedsYou { .. }) && view.entries.iter().any(unknown) {
             let text = "Nobody saw how a call ended. Say what became of it in Daybook, or with `daybook approvals` \
                         and `daybook answer ID done|again|skip`; the work goes on then.";
             self.editor.tell(&self.session, Update::Answer { key, text: text.to_owned() }).await;

@@ -162,14 +162,14 @@ pub(crate) fn mode_word(mode: api::wire::command::Mode) -> &'static str {
     }
 }
 
-/// The runs of changed lines of a file.
-pub(crate) fn diffs(diff: &FileDiff, new_file: bool) -> Vec<Diff> {
+/// The runs of changed lines of a file. Writing replaces as well: only what wasn't there has nothing to lose.
+pub(crate) fn diffs(diff: &FileDiff) -> Vec<Diff> {
     let of = |hunk: &Hunk| {
         let side = |left_out: &str| {
             let kept = hunk.lines.iter().filter(|line| line.kind != left_out);
             kept.map(text).collect::<String>()
         };
-        Diff { path: diff.path.clone(), old: (!new_file).then(|| side("added")), new: side("removed") }
+        Diff { path: diff.path.clone(), old: (!diff.created).then(|| side("added")), new: side("removed") }
     };
     diff.hunks.iter().map(of).collect()
 }
@@ -183,9 +183,7 @@ fn text(line: &DiffLine) -> String {
 impl Ask {
     pub(crate) fn of(approval: &ApprovalView) -> Self {
         let fact = |name: &str| approval.facts.get(name).cloned();
-        // Writing replaces as well: only what wasn't there has nothing to lose.
-        let new_file = fact("new").as_deref() == Some("true");
-        let diffs = approval.diff.as_ref().map(|diff| diffs(diff, new_file)).unwrap_or_default();
+        let diffs = approval.diff.as_ref().map(diffs).unwrap_or_default();
         let call = Call {
             id: approval.call.clone(),
             title: title(&approval.tool, fact("path"), fact("command"), fact("pattern")),
@@ -386,13 +384,13 @@ mod tests {
     }
 
     fn writing(new: bool, hunks: Vec<Hunk>) -> ApprovalView {
-        let facts = [("path", "a.txt"), ("new", if new { "true" } else { "false" })];
+        let facts = [("path", "a.txt")];
         let no_hunks = hunks.is_empty().then(|| "too_large".to_owned());
         ApprovalView {
             tool: "write_file".to_owned(),
             act: "write".to_owned(),
             facts: facts.map(|(name, fact)| (name.to_owned(), fact.to_owned())).into(),
-            diff: Some(FileDiff { path: "a.txt".to_owned(), no_hunks, hunks }),
+            diff: Some(FileDiff { path: "a.txt".to_owned(), created: new, no_hunks, hunks }),
             exact: "the whole text".to_owned(),
             ..approval(Vec::new(), false)
         }

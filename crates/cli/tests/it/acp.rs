@@ -61,6 +61,7 @@ impl Seen {
     fn diffs(&self) -> Vec<(Option<String>, String)> {
         let updates = self.updates.lock().expect("whole");
         let contents = updates.iter().filter_map(|update| match update {
+            SessionUpdate::ToolCall(call) => Some(call.content.clone()),
             SessionUpdate::ToolCallUpdate(update) => update.fields.content.clone(),
             _ => None,
         });
@@ -210,6 +211,30 @@ async fn an_editor_drives_a_task_with_an_approval() {
     let (asked, granted) = (payloads(&log, "approval/requested"), payloads(&log, "approval/granted"));
     assert_eq!((granted.len(), &granted[0]["digest"]), (2, &asked[0]["digest"]));
     assert_eq!(rig.run(&["verify"]).code, 0);
+}
+
+/// Two calls of one turn on one file.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_call_shows_what_it_changed_itself() {
+    let rig = Rig::new(json!([
+        call("write_file", json!({"path": "a.txt", "content": "one\ntwo\n"})),
+        call("edit_file", json!({"path": "a.txt", "old_text": "two", "new_text": "three"})),
+        text("Done.")
+    ]));
+    let (_, seen) = edit(
+        &rig,
+        &["--script", "script.json", "--mode", "edit"],
+        |_| None,
+        async |to, _| {
+            let begun = to.send_request(NewSessionRequest::new(rig.project())).block_task().await?;
+            assert_eq!(said(&to, &begun.session_id, "write it and change it").await?, StopReason::EndTurn);
+            Ok(())
+        },
+    )
+    .await;
+    let written = (None, "one\ntwo\n".to_owned());
+    let changed = (Some("one\ntwo\n".to_owned()), "one\nthree\n".to_owned());
+    assert_eq!(seen.diffs(), [written, changed]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

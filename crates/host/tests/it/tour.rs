@@ -68,7 +68,12 @@ async fn the_tour_shows_a_plan_a_difference_a_command_and_a_summary_in_both_lang
         let told: Vec<_> = files.iter().map(|file| (file.path.as_str(), file.added)).collect();
         assert_eq!(told, [("lines.txt", Some(1)), ("menu.md", Some(2))], "what the command wrote, too");
         let diff = rig
-            .call(Command::Diff { session: session.clone(), path: "menu.md".to_owned(), turn: None })
+            .call(Command::Diff {
+                session: session.clone(),
+                path: "menu.md".to_owned(),
+                turn: None,
+                call: None,
+            })
             .await;
         let Reply::Diff(diff) = diff else { panic!() };
         assert_eq!(diff.hunks.len(), 1);

@@ -36,7 +36,7 @@ export function compare(path: string, before: string | null, after: string | nul
     }
     last = at;
   }
-  return { path, no_hunks: hunks.length === 0 ? 'same' : null, hunks };
+  return { path, created: before === null, no_hunks: hunks.length === 0 ? 'same' : null, hunks };
 }
 
 /** The text after a change without some of its hunks, by their places. */

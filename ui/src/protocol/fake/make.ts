@@ -85,7 +85,8 @@ export function diff(path: string, start: number, text: string): FileDiff {
     spans: spans(line.slice(1)),
   }));
   const hunk = { old_start: start, new_start: start, lines, part: null, undone: false };
-  return { path, no_hunks: null, hunks: [hunk] };
+  const created = !lines.some((line) => line.kind !== 'added');
+  return { path, created, no_hunks: null, hunks: [hunk] };
 }
 
 /** A difference, and exactly it in one text as the engine shows it. */

@@ -244,7 +244,11 @@ path: string,
 /**
  * The turn; null is the whole session.
  */
-turn: string | null, } } | { "name": "preview_undo", "args": { 
+turn: string | null, 
+/**
+ * Only this call's part of it; null is all of it.
+ */
+call: string | null, } } | { "name": "preview_undo", "args": { 
 /**
  * The session.
  */

@@ -10,6 +10,10 @@ export type FileDiff = {
  */
 path: string, 
 /**
+ * Did nothing stand there before?
+ */
+created: boolean, 
+/**
  * Why there are no hunks: `binary`, `too_large` or `same`.
  */
 no_hunks: string | null, 
