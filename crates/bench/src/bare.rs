@@ -4,7 +4,7 @@
 //! the request is built, recorded and stored as always; only nobody sends it.
 
 use crate::Done;
-use crate::place::{Folder, MODEL, PROVIDER};
+use crate::place::{self, Folder, MODEL, PROVIDER};
 use domain::call::Mode;
 use domain::event::{ModelChoice, SessionCreated, Target};
 use domain::ids::{FolderId, SessionId};
@@ -59,7 +59,7 @@ impl Bare {
             ids: Arc::new(host::SystemIds),
             jitter: Arc::new(|| 0),
             today: Arc::new(|| "2026-01-01".to_owned()),
-            models: Arc::new(Memory { plan, asked: AtomicUsize::new(0) }),
+            models: Arc::new(Memory { model: place::model()?, plan, asked: AtomicUsize::new(0) }),
             launcher: Arc::new(tools::Cages),
             bin: tools::Bin::Blobs,
             private,
@@ -122,23 +122,14 @@ impl Bare {
 
 /// A model that answers at once, word for word.
 struct Memory {
+    model: ModelSnapshot,
     plan: Plan,
     asked: AtomicUsize,
 }
 
 impl Models for Memory {
     fn snapshot(&self, choice: &ModelChoice) -> Option<ModelSnapshot> {
-        Some(ModelSnapshot {
-            provider: choice.provider.clone(),
-            dialect: "anthropic-messages".to_owned(),
-            model: choice.model.clone(),
-            context_tokens: None,
-            max_output_tokens: 4_096,
-            parallel_calls: true,
-            calls_as_text: false,
-            abilities: Default::default(),
-            effort: None,
-        })
+        (choice.model == self.model.model).then(|| self.model.clone())
     }
 
     fn instead(&self) -> Vec<ModelChoice> {

@@ -4,7 +4,7 @@
 //! checks; only the contents that requests name are not there, so nothing is sent or verified on such a record.
 
 use crate::Done;
-use crate::place::{MODEL, PROVIDER};
+use crate::place;
 use domain::call::Mode;
 use domain::digest::Digest;
 use domain::event::*;
@@ -36,10 +36,10 @@ pub(crate) fn created() -> SessionCreated {
 /// Records a session of at least this many events, and gives it with how many it has.
 pub(crate) fn session(store: &StoreHandle, session: &SessionId, events: usize) -> Done<usize> {
     store.append(session, 0, vec![Draft::new(created())], Durability::Normal)?;
-    let turns = events.div_ceil(OF_TURN);
+    let (turns, model) = (events.div_ceil(OF_TURN), place::model()?);
     let mut next = 1;
     for from in (0..turns).step_by(AT_ONCE) {
-        let drafts: Vec<Draft> = (from..turns.min(from + AT_ONCE)).flat_map(turn).collect();
+        let drafts: Vec<Draft> = (from..turns.min(from + AT_ONCE)).flat_map(|n| turn(n, &model)).collect();
         let count = drafts.len() as u64;
         store.append(session, next, drafts, Durability::Normal)?;
         next += count;
@@ -63,8 +63,8 @@ pub(crate) fn sessions(store: &StoreHandle, count: usize) -> Done<()> {
     Ok(())
 }
 
-/// The n-th turn, from 0.
-fn turn(n: usize) -> Vec<Draft> {
+/// The n-th turn, from 0, with our server's model.
+fn turn(n: usize, model: &ModelSnapshot) -> Vec<Draft> {
     let ids = &SystemIds;
     let (turn, step, attempt) = (TurnId::new(ids), StepId::new(ids), AttemptId::new(ids));
     let message = MessageId::new(ids);
@@ -84,7 +84,7 @@ fn turn(n: usize) -> Vec<Draft> {
             &turn,
             TurnStart { turn: turn.clone(), source: Source::Message { message: message.clone() } },
         ),
-        of_step(StepStart { step: step.clone(), n: 1, model: model() }.into()),
+        of_step(StepStart { step: step.clone(), n: 1, model: model.clone() }.into()),
         of_step(InboxReserved { messages: vec![message.clone()], step: step.clone() }.into()),
         of_step(UserMessage { message: message.clone(), text: words }.into()),
         of_step(prepared(n, message, body).into()),
@@ -129,20 +129,6 @@ fn prepared(n: usize, message: MessageId, body: Digest) -> RequestPrepared {
         bytes: 10_000,
         included: vec![message],
         tokens: 2_500,
-    }
-}
-
-fn model() -> ModelSnapshot {
-    ModelSnapshot {
-        provider: PROVIDER.to_owned(),
-        dialect: "anthropic-messages".to_owned(),
-        model: MODEL.to_owned(),
-        context_tokens: None,
-        max_output_tokens: 4_096,
-        parallel_calls: true,
-        calls_as_text: false,
-        abilities: Default::default(),
-        effort: None,
     }
 }
 

@@ -5,7 +5,9 @@
 use crate::Done;
 use api::wire::command::{Command, Intent, Mode, Reply};
 use api::wire::store::{ModelChoice, ProviderDraft};
+use domain::model::ModelSnapshot;
 use host::{Host, Ids as _, NoKeychain, Options};
+use providers::{Connection, Proxy};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -14,6 +16,19 @@ use tokio::sync::mpsc;
 pub(crate) const PROVIDER: &str = "bench";
 /// The name of its model.
 pub(crate) const MODEL: &str = "bench-1";
+
+/// The words it speaks.
+const DIALECT: &str = "anthropic-messages";
+
+/// The way to our server at this address.
+pub(crate) fn connection(url: &str) -> Done<Connection> {
+    Ok(Connection::new(PROVIDER, DIALECT, url, None, Proxy::Direct)?)
+}
+
+/// Its model as a step records it, which is the same wherever the server is.
+pub(crate) fn model() -> Done<ModelSnapshot> {
+    Ok(providers::capabilities(&connection("http://127.0.0.1")?, MODEL, None))
+}
 
 /// The place.
 pub(crate) struct Place {
@@ -54,7 +69,7 @@ impl Place {
         let provider = ProviderDraft {
             id: Some(PROVIDER.to_owned()),
             name: PROVIDER.to_owned(),
-            dialect: "anthropic-messages".to_owned(),
+            dialect: DIALECT.to_owned(),
             base_url: url.to_owned(),
             models: vec![MODEL.to_owned()],
             context_tokens: None,

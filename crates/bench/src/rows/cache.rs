@@ -33,7 +33,8 @@ pub(super) fn measure(run: &Run<'_>) -> Done<Vec<Row>> {
         Row::at_least("C2", "shared tokens ≥ 95 % of all input", all.share, 0.95)
             .unit("share")
             .beside(all.ideal)
-            .note(format!("{steps} steps and more; beside the best this trace allows, of which it must be 0.99")),
+            .note(format!("{steps} steps and more; beside the best this trace allows")),
+        of_ideal(&all),
         epochs(&all, &lines),
         Row::at_least("C4", "read by the provider ≥ 0.95× what is shared", all.realised / all.share, 0.95)
             .unit("share")
@@ -85,6 +86,13 @@ fn step(n: usize) -> Answer {
         1 => vec![list, read(n), read(n + 1)],
         _ => vec![text, read(n)],
     })
+}
+
+/// C2: a trace may not allow all of it; what it allows has to be reached.
+fn of_ideal(all: &Goals) -> Row {
+    Row::at_least("C2", "shared tokens ≥ 0.99× the best this trace allows", all.share / all.ideal, 0.99)
+        .unit("×")
+        .beside(1.0)
 }
 
 /// C5: 1 where every retry sent what had failed, by the record and by what arrived. Without a retry nothing was shown.
@@ -140,7 +148,15 @@ fn heads(sessions: &[Vec<Heard>]) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use super::same_bytes;
+    use super::{Goals, of_ideal, same_bytes};
+
+    #[test]
+    fn c2_what_falls_short_of_what_the_trace_allows_is_seen() {
+        let row = |share, ideal| of_ideal(&Goals { share, ideal, ..Goals::default() });
+        assert_eq!(row(0.90, 0.90).holds, Some(true));
+        assert_eq!(row(0.958, 0.99).holds, Some(false), "though it is above 0.95");
+        assert_eq!(row(f64::NAN, f64::NAN).holds, None, "nothing was shared at all");
+    }
 
     #[test]
     fn c5_a_run_without_a_retry_shows_nothing() {

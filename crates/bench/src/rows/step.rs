@@ -7,12 +7,12 @@ use super::Run;
 use crate::Done;
 use crate::model::{Answer, Server};
 use crate::pairs::pairs;
-use crate::place::{MODEL, PROVIDER, Place};
+use crate::place::{self, Place};
 use crate::report::Row;
 use api::wire::command::Mode;
 use bytes::Bytes;
 use domain::model::{ModelDelta, ModelSnapshot};
-use providers::{Body, Connection, Http, Proxy, Request, Timers};
+use providers::{Body, Connection, Http, Request, Timers};
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
@@ -95,8 +95,7 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(url: &str) -> Done<Self> {
-        let connection = Connection::new(PROVIDER, "anthropic-messages", url, None, Proxy::Direct)?;
-        let model = providers::capabilities(&connection, MODEL, None);
+        let (connection, model) = (place::connection(url)?, place::model()?);
         // A date is only asked for after a refusal; there is none here.
         let http = Http::new(Timers::default(), Arc::new(|| std::time::UNIX_EPOCH));
         Ok(Self { http, connection, model })

@@ -3,11 +3,12 @@
 use super::Run;
 use crate::Done;
 use crate::pairs::{Pairs, pairs};
+use crate::place;
 use crate::report::Row;
 use providers::anthropic::AnthropicFold;
 use providers::fold::Fold as _;
 use providers::sse::Parser;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 const DELTAS: usize = 50_000;
 const CHUNK: usize = 16 * 1024;
@@ -99,11 +100,7 @@ fn events(stream: &[u8], chunk: usize) -> Done<()> {
 
 /// All the way to the answer.
 fn folded(stream: &[u8]) -> Done<()> {
-    let model = serde_json::from_value(
-        json!({"provider": "bench", "dialect": "anthropic-messages", "model": "bench",
-        "context_tokens": null, "max_output_tokens": 1000, "parallel_calls": true, "calls_as_text": false}),
-    )?;
-    let mut fold = AnthropicFold::new("bench", &model);
+    let mut fold = AnthropicFold::new(place::PROVIDER, &place::model()?);
     let (mut parser, mut out, mut deltas) = (Parser::default(), Vec::new(), Vec::new());
     for chunk in stream.chunks(CHUNK) {
         parser.push(chunk, &mut out)?;
