@@ -26,8 +26,13 @@ pub(crate) async fn close(way: &Way, session: &str, from: u64) {
 async fn tell(way: &Way, session: &str, from: u64) -> Result<(), Failure> {
     let Way::Seat(seat) = way else { return Ok(()) };
     let Some(host) = seat.host() else { return Ok(()) };
+    let jobs = view(way, session).await?.jobs;
+    // Most sessions have none, and then the record needn't be read for them.
+    if jobs.is_empty() {
+        return Ok(());
+    }
     let stopped = stopped(host.room(), session, from)?;
-    for job in view(way, session).await?.jobs {
+    for job in jobs {
         let command = job.command.escape_debug();
         if stopped.contains(&job.id) {
             output::diagnose(&format!(
