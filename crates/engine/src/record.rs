@@ -6,7 +6,7 @@
 
 use domain::digest::Digest;
 use domain::event::{Fact, JobEnd, JobEnded, ToolOutcome, ToolResult};
-use domain::history::output_name;
+use domain::history::{OUTPUT, output_name};
 use domain::ids::{CallId, JobId, SessionId};
 use domain::model::Block;
 use std::collections::BTreeMap;
@@ -44,12 +44,16 @@ impl Record for OwnRecord {
     }
 
     fn kept(&self, name: &str) -> io::Result<Option<String>> {
-        let found = newest(&self.store, &self.session, &[ENDED, RESULT], |fact| {
-            outcome(fact)?.kept.values().copied().find(|kept| output_name(kept) == name)
-        });
-        let Some(kept) = found.map_err(io::Error::other)? else { return Ok(None) };
-        let bytes = self.store.blob(&kept).map_err(io::Error::other)?;
-        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+        let Some(digits) = name.strip_prefix(OUTPUT) else { return Ok(None) };
+        let of = |fact: &Fact| outcome(fact)?.kept.values().copied().find(|kept| output_name(kept) == name);
+        for kind in [ENDED, RESULT] {
+            let found = self.store.newest_with(&self.session, kind, digits, of).map_err(io::Error::other)?;
+            if let Some(kept) = found {
+                let bytes = self.store.blob(&kept).map_err(io::Error::other)?;
+                return Ok(Some(String::from_utf8_lossy(&bytes).into_owned()));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -76,7 +80,7 @@ pub fn output_of_call(
     session: &SessionId,
     call: &CallId,
 ) -> Result<Option<Whole>, ReadError> {
-    let found = newest(reader, session, &[RESULT], |fact| match fact {
+    let found = reader.newest_with(session, RESULT, call.as_str(), |fact| match fact {
         Fact::ToolResult(e) if e.call == *call => outcome(fact).map(|outcome| outcome.whole()),
         _ => None,
     });
@@ -89,7 +93,7 @@ pub fn output_of_call(
 /// # Errors
 /// When an event can't be read.
 pub fn output_of_job(reader: &Reader, session: &SessionId, job: &JobId) -> Result<Option<Whole>, ReadError> {
-    let found = newest(reader, session, &[ENDED], |fact| match fact {
+    let found = reader.newest_with(session, ENDED, job.as_str(), |fact| match fact {
         Fact::JobEnded(e) if e.job == *job => outcome(fact).map(|outcome| outcome.whole()),
         _ => None,
     })?;
@@ -217,25 +221,6 @@ impl Outcome<'_> {
             None => Whole::Text(self.own.to_owned()),
         }
     }
-}
-
-/// What the newest event of these kinds gives that gives something.
-fn newest<T>(
-    reader: &Reader,
-    session: &SessionId,
-    kinds: &[&str],
-    of: impl Fn(&Fact) -> Option<T>,
-) -> Result<Option<T>, ReadError> {
-    for kind in kinds {
-        let mut before = u64::MAX >> 1;
-        while let Some(seq) = reader.last_of(session, kind, before)? {
-            if let Some(found) = reader.fact(session, seq)?.as_ref().and_then(&of) {
-                return Ok(Some(found));
-            }
-            before = seq;
-        }
-    }
-    Ok(None)
 }
 
 impl OwnRecord {

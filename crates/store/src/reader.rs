@@ -110,6 +110,30 @@ impl Reader {
         self.with(|connection| rows::last_of(connection, session, kind, before))
     }
 
+    /// What `of` gives for the newest event of this type with this text in its payload, as it stands there, for which it gives
+    /// anything. Only those are read.
+    ///
+    /// # Errors
+    /// When one of them isn't what was written, or isn't known to this build.
+    pub fn newest_with<T>(
+        &self,
+        session: &SessionId,
+        kind: &str,
+        text: &str,
+        of: impl Fn(&Fact) -> Option<T>,
+    ) -> Result<Option<T>, ReadError> {
+        let mut before = u64::MAX >> 1;
+        while let Some(seq) =
+            self.with(|connection| rows::last_with(connection, session, kind, text, before))?
+        {
+            if let Some(found) = self.fact(session, seq)?.as_ref().and_then(&of) {
+                return Ok(Some(found));
+            }
+            before = seq;
+        }
+        Ok(None)
+    }
+
     /// The session's state now; the empty state for a session that doesn't exist. Let go of it before the next append:
     /// a state that somebody still looks at is copied then, as large as it is.
     ///

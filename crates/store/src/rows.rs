@@ -180,6 +180,27 @@ pub(crate) fn last_of(
         .map_err(ReadError::sql("looking for an event"))
 }
 
+/// The place of the last event of this type before `before` whose payload has this text, or isn't whole any more.
+pub(crate) fn last_with(
+    connection: &Connection,
+    session: &SessionId,
+    kind: &str,
+    text: &str,
+    before: u64,
+) -> Result<Option<u64>, ReadError> {
+    connection
+        .prepare_cached(
+            "SELECT seq FROM events WHERE session = ?1 AND kind = ?2 AND seq < ?3 \
+             AND (payload IS NULL OR instr(payload, ?4)) ORDER BY seq DESC LIMIT 1",
+        )
+        .and_then(|mut select| {
+            select
+                .query_row(params![session.as_str(), kind, int(before), text], |row| row.get(0).map(nat))
+                .optional()
+        })
+        .map_err(ReadError::sql("looking for an event"))
+}
+
 fn good(
     connection: &Connection,
     session: &SessionId,

@@ -262,6 +262,35 @@ fn committed_events_can_not_be_changed_or_deleted() {
 }
 
 #[test]
+fn only_events_with_a_text_are_looked_at_from_the_newest_on() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    let titles = ["red 1", "blue 2", "red 3", "red 4", "blue 5"];
+    let drafts = std::iter::once(created()).chain(titles.map(renamed)).collect();
+    store.append(&session(1), 0, drafts, Durability::Normal).expect("appends");
+    store.append(&session(2), 0, vec![created(), renamed("red 6")], Durability::Normal).expect("appends");
+    let looked_at = std::cell::RefCell::new(Vec::new());
+    let newest = |kind: &str, text: &str, not: &str| {
+        looked_at.take();
+        let of = |fact: &Fact| {
+            let Fact::SessionRenamed(renamed) = fact else { panic!("{fact:?}") };
+            looked_at.borrow_mut().push(renamed.title.clone());
+            (renamed.title != not).then(|| renamed.title.clone())
+        };
+        let found = store.newest_with(&session(1), kind, text, of).expect("reads");
+        (found.unwrap_or_default(), looked_at.borrow().join(", "))
+    };
+    let check = |found: (String, String), expect: &str, looked_at: &str| {
+        assert_eq!(found, (expect.to_owned(), looked_at.to_owned()));
+    };
+    check(newest("session/renamed", "red", ""), "red 4", "red 4");
+    check(newest("session/renamed", "red", "red 4"), "red 3", "red 4, red 3");
+    check(newest("session/renamed", "blue 2", "blue 2"), "", "blue 2");
+    check(newest("session/renamed", "green", ""), "", "");
+    check(newest("session/created", "red", ""), "", "");
+}
+
+#[test]
 fn i17_the_state_at_any_place_is_the_replay_of_the_log() {
     let dir = tempfile::tempdir().expect("a folder");
     let store = open(dir.path());

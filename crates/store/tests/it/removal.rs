@@ -4,7 +4,7 @@ use crate::failing::faulty;
 use crate::rig::*;
 use domain::digest::Digest;
 use domain::erasure::{Left, MARK, Words};
-use domain::event::{Draft, ErasedBy, ErasedEvent, ErasedWhy, Payload, RecordErased};
+use domain::event::{Draft, ErasedBy, ErasedEvent, ErasedWhy, Fact, Payload, RecordErased};
 use std::path::Path;
 use std::sync::Arc;
 use store::{
@@ -90,6 +90,12 @@ fn sound(store: &Store) {
     assert_eq!(state.inbox.last().map(|waiting| waiting.text.clone()), Some(format!("it waits: {MARK}")));
     let row = store.session(&session(1)).expect("reads").expect("listed");
     assert_eq!(row.title, format!("named {MARK} 3"));
+    let title = |fact: &Fact| match fact {
+        Fact::SessionRenamed(renamed) => Some(renamed.title.clone()).filter(|title| title.ends_with('2')),
+        _ => None,
+    };
+    let found = store.newest_with(&session(1), "session/renamed", " 2", title).expect("reads");
+    assert_eq!(found, Some(format!("named {MARK} 2")), "what is left of it is looked at, too");
     let gone = store.blob(&Digest::of(format!("file {CANARY}").as_bytes()));
     assert!(matches!(gone, Err(BlobError::Gone { why: Gone::Erased, .. })), "{gone:?}");
     assert_eq!(store.blob(&Digest::of(b"innocent")).expect("reads"), b"innocent");
