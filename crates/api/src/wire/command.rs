@@ -3,6 +3,8 @@
 //! A command is typed ids and text, never a path or a program: folders come from the dialog, a drop or the recent list
 //! as opaque ids. Commands that append say the sequence number they were recorded at and are idempotent by `command`.
 
+pub use super::listen::{Notification, Topic};
+
 use super::copy::{Copied, CopyOf, Imported};
 use super::permission::{Permissions, RuleAbout, RuleWord, Tried, WhatIf};
 use super::record::{Moment, RecordEvent, RecordLine, RecordOutline, Saw, SawBody, Verification};
@@ -531,71 +533,4 @@ pub enum Resolution {
     Again,
     /// Leave it.
     Skip,
-}
-
-/// What a client may listen to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Topic {
-    /// One session from a sequence number on.
-    Session {
-        /// The session.
-        session: String,
-        /// First sequence number wanted.
-        #[ts(type = "number")]
-        from: u64,
-    },
-    /// The lists: sessions, what needs the person, providers.
-    Store,
-}
-
-/// What a subscription delivers, in order, in batches of at most one frame.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Notification {
-    /// Changes of a session's view up to and including `seq`.
-    Session {
-        /// The session.
-        session: String,
-        /// Last event folded in.
-        #[ts(type = "number")]
-        seq: u64,
-        /// The changes, in order.
-        patches: Vec<super::view::Patch>,
-    },
-    /// A line of the session list changed.
-    Summary {
-        /// The new line.
-        summary: SessionSummary,
-    },
-    /// What waits for the person in one session: all of it, oldest first. Told at the start of each session where
-    /// something waits, and again when it changes.
-    Needs {
-        /// The session.
-        session: String,
-        /// What waits; empty is nothing any more.
-        needs: Vec<super::need::Need>,
-    },
-    /// Something was dropped on the window (window only).
-    FolderDropped {
-        /// The folder.
-        folder: Folder,
-    },
-    /// Something that isn't a folder was dropped.
-    DropRefused {
-        /// Its name, for showing.
-        name: String,
-    },
-    /// The person chose a session outside the page, in a notification of the system (window only).
-    SessionChosen {
-        /// The session.
-        session: String,
-    },
-    /// The client fell behind: open the session again and subscribe from there.
-    Resync {
-        /// The session.
-        session: String,
-    },
 }

@@ -1,6 +1,6 @@
 //! Wire types: what a client sends and sees. They stop at this crate; their TypeScript twins are generated.
 //!
-//! The parts: [`command`] (what a client asks for), [`copy`] (what leaves the store and comes into it), [`view`] (what a session looks like), [`job`] (what goes on in the
+//! The parts: [`command`] (what a client asks for and listens to), [`copy`] (what leaves the store and comes into it), [`view`] (what a session looks like), [`job`] (what goes on in the
 //! background), [`need`] (what waits over all sessions), [`undo`] (what it changed, and taking that back), [`permission`]
 //! (what is allowed), [`record`] (what was recorded), [`storage`] (taking words out of the record) and [`store`] (lists,
 //! models, settings). A client folds [`view::Patch`]es by sequence number and computes no truth of its own: facts and codes come
@@ -9,6 +9,7 @@
 pub mod command;
 pub mod copy;
 pub mod job;
+mod listen;
 pub mod need;
 pub mod permission;
 pub mod record;
