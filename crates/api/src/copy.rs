@@ -8,14 +8,16 @@ use crate::room::{Done, Inside, Room, id, unknown_session};
 use crate::wire::ApiError;
 use crate::wire::copy::{Copied, CopyOf, Imported};
 use domain::digest::Digest;
+use domain::erasure::MARK;
 use domain::event::{RestoreOf, RestoreScope};
 use domain::ids::SessionId;
 use engine::ledger::Ledger;
 use engine::show::{self, BlobError, Whole};
 use std::path::Path;
 
-/// Longest name that is proposed.
-const NAME: usize = 80;
+/// Most bytes of a proposed name before its ending, and of what counts as one: a file's name may have 255.
+const STEM: usize = 180;
+const ENDING: usize = 20;
 /// What an archive's name ends with.
 const ARCHIVE: &str = ".daybook";
 
@@ -67,6 +69,9 @@ impl Inside {
             CopyOf::Session => {
                 let row = self.reader.session(session).map_err(|read| of_read(&read))?;
                 let row = row.ok_or_else(|| unknown_session(session))?;
+                if !self.reader.state(session).map_err(|read| of_read(&read))?.rests() {
+                    return Err(at_work());
+                }
                 Ok(format!("{}{ARCHIVE}", file_name(&row.title, "session")))
             }
             CopyOf::Output { .. } | CopyOf::Job { .. } => {
@@ -100,7 +105,7 @@ impl Inside {
             CopyOf::Job { job } => show::output_of_job(&self.reader, session, &id(job)?),
             CopyOf::Version { .. } | CopyOf::Session => Ok(None),
         };
-        found.map_err(|read| of_read(&read))?.ok_or_else(nothing)
+        something(found.map_err(|read| of_read(&read))?)
     }
 
     fn version(&self, session: &SessionId, of: &CopyOf) -> Result<Digest, ApiError> {
@@ -118,6 +123,21 @@ fn nothing() -> ApiError {
     error("copy/nothing", "there is nothing here that could be saved", "")
 }
 
+fn at_work() -> ApiError {
+    error("archive/at_work", "the session is at work", "Export it when it rests.")
+}
+
+/// An output, where anything is left of it.
+fn something(found: Option<Whole>) -> Result<Whole, ApiError> {
+    let whole = found.ok_or_else(nothing)?;
+    match &whole {
+        Whole::Text(text) if text.replace(MARK, "").trim().is_empty() => {
+            Err(error("copy/erased", "all of it was erased by the person", ""))
+        }
+        Whole::Text(_) | Whole::Kept { .. } => Ok(whole),
+    }
+}
+
 fn of_content(blob: &BlobError) -> ApiError {
     match blob {
         BlobError::Gone { why, .. } if show::is_erasure(*why) => error("copy/erased", blob.to_string(), ""),
@@ -128,15 +148,32 @@ fn of_content(blob: &BlobError) -> ApiError {
 
 /// Words as a file's name on any system; others in their place where nothing is left of them.
 fn file_name(words: &str, otherwise: &str) -> String {
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
     let fit = |c: char| if "/\\:*?\"<>|".contains(c) { '-' } else { c };
-    let name: String = words.chars().filter(|c| !hidden(*c)).map(fit).take(NAME).collect();
+    let hidden = |c: char| c.is_control() || show::is_invisible(c);
+    let name: String = words.chars().filter(|c| !hidden(*c)).map(fit).collect();
     // A name that begins with a dot is hidden, and Windows drops dots and spaces at the end.
     let name = name.trim().trim_end_matches(['.', ' ']);
-    if name.trim_matches(['.', '-', ' ']).is_empty() { otherwise.to_owned() } else { name.to_owned() }
+    if name.trim_matches(['.', '-', ' ']).is_empty() {
+        return otherwise.to_owned();
+    }
+    let dot = name.rfind('.').filter(|dot| *dot > 0 && name.len() - dot <= ENDING);
+    let (stem, ending) = name.split_at(dot.unwrap_or(name.len()));
+    let stem = match stem.len() > STEM {
+        true => stem[..stem.floor_char_boundary(STEM)].trim_end_matches(['.', ' ']),
+        false => stem,
+    };
+    let held = if is_held(name) { "_" } else { "" };
+    format!("{held}{stem}{ending}")
+}
+
+/// Does Windows hold this name for a device, whatever it ends with?
+fn is_held(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_uppercase();
+    let numbered = stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT"));
+    matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$")
+        || numbered.is_some_and(|number| {
+            number.chars().count() == 1 && number.chars().all(|c| "0123456789¹²³".contains(c))
+        })
 }
 
 #[cfg(test)]
@@ -145,18 +182,39 @@ mod tests {
 
     #[test]
     fn a_proposed_name_is_one_file_on_any_system() {
+        let long = |of: &str, times: usize| of.repeat(times);
         let table = [
             ("Menu in German", "Menu in German"),
             ("把菜单译成德文", "把菜单译成德文"),
             ("../../etc/passwd", "..-..-etc-passwd"),
             ("a\u{202e}gpj.exe", "agpj.exe"),
+            ("menu\u{ad}\u{e0041}\u{3164}.txt", "menu.txt"),
             ("What?\n", "What-"),
             (" . ", "session"),
             ("", "session"),
+            (".env", ".env"),
+            ("con", "_con"),
+            ("Nul.tar.gz", "_Nul.tar.gz"),
+            ("LPT² .txt", "_LPT² .txt"),
+            ("com10", "com10"),
+            ("console.log", "console.log"),
+            (&long("长", 300), &long("长", STEM / 3)),
+            (&format!("{}.tar.gz", long("长", 300)), &format!("{}.gz", long("长", STEM / 3))),
+            (&format!("{} b.txt", long("a", STEM - 1)), &format!("{}.txt", long("a", STEM - 1))),
+            (&format!("a.{}", long("b", 300)), &format!("a.{}", long("b", STEM - 2))),
         ];
         for (words, name) in table {
             assert_eq!(file_name(words, "session"), name, "{words:?}");
         }
-        assert_eq!(file_name(&"长".repeat(300), "session").chars().count(), NAME);
+    }
+
+    #[test]
+    fn an_output_of_which_only_marks_are_left_is_erased() {
+        let code = |found| something(found).map_err(|error| error.code);
+        let text = |text: &str| Some(Whole::Text(text.to_owned()));
+        assert_eq!(code(None), Err("copy/nothing".into()));
+        assert_eq!(code(text(&format!("{MARK}\n{MARK}"))), Err("copy/erased".into()));
+        let some = format!("{MARK} and more");
+        assert_eq!(code(text(&some)), Ok(Whole::Text(some)));
     }
 }

@@ -15,7 +15,7 @@ pub use tools::policy::{only_looks, protected, secrets};
 pub use tools::revision::{Hindrance, PartError, Parts, Sides, State, inverse, present, standing_at};
 pub use tools::rules::{About, Layer, PERSON, Rule};
 pub use tools::run::error_text;
-pub use tools::visible::visible;
+pub use tools::visible::{is_invisible, visible};
 pub use tools::{Cage, Limits as Hands, Place, PolicyInput};
 
 use crate::blobs::ReadBlobs;

@@ -82,7 +82,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Characters without a shape of their own: zero width, direction marks, tags, variation selectors, fillers.
-pub(crate) fn is_invisible(ch: char) -> bool {
+#[must_use]
+pub fn is_invisible(ch: char) -> bool {
     matches!(ch,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'

@@ -30,6 +30,6 @@ export const copyFailures = {
   'archive/here': 'This session is here already.',
   'archive/unfit': 'This is no session that this Daybook can take in.',
   'archive/changed': 'This isn’t what was exported: something in it was changed. Nothing was taken in.',
-  'archive/at_work': 'The session was at work when it was exported. Export it again when it rests.',
+  'archive/at_work': 'The session is at work, or was when it was exported. Export it when it rests.',
   'archive/store': 'The record couldn’t be read or written. Look at the disk, then try again.',
 };

@@ -42,4 +42,15 @@ impl State {
         events.into_iter().for_each(|event| state.fold(event));
         state
     }
+
+    /// Would nothing of it begin by itself? Messages that wake nobody may wait: a note of what was taken back, held words.
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        self.turn.is_none()
+            && self.continuation.is_none()
+            && self.restoring.is_none()
+            && self.unknown.is_empty()
+            && self.jobs.is_empty()
+            && !self.inbox.iter().any(|waiting| waiting.wakeup)
+    }
 }

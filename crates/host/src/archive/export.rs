@@ -1,7 +1,7 @@
 //! Writing a session out: its events, and the blobs that they name by themselves or through a list of changes.
 //!
-//! It reads only, so it can run beside a host. Invariant: what a session's text merely mentions isn't taken along; a blob goes
-//! only where an event holds its name as a value of its own.
+//! It reads only, so it can run beside a host. Invariants: what goes out is a session at rest, however it goes on meanwhile;
+//! what its text merely mentions isn't taken along, a blob goes only where an event holds its name as a value of its own.
 
 use super::{
     ArchiveError, Archived, BLOBS, EVENTS, FORMAT, Kept, MANIFEST, Manifest, Missed, VERSION, io, line,
@@ -22,13 +22,19 @@ const PAGE: usize = 1_000;
 /// Writes a session into a new folder.
 ///
 /// # Errors
-/// When there is no such session, it can't be read, the folder is there already, or can't be written.
+/// When there is no such session, it is at work, it can't be read, the folder is there already, or can't be written.
 pub fn export(data: &Path, session: &str, to: &Path) -> Result<Archived, ArchiveError> {
     let reader = Reader::open(data)?;
     let session: SessionId = session.parse()?;
-    if reader.next_seq(&session)? == 0 {
+    let state = reader.state(&session)?;
+    let next = state.next_seq;
+    if next == 0 {
         return Err(ArchiveError::Unknown(session));
     }
+    if !state.rests() {
+        return Err(ArchiveError::AtWork);
+    }
+    drop(state);
     if to.exists() {
         return Err(ArchiveError::There(to.to_owned()));
     }
@@ -41,7 +47,7 @@ pub fn export(data: &Path, session: &str, to: &Path) -> Result<Archived, Archive
     }
     // Made here and now, or left alone: what stands there may be somebody's.
     make(&part)?;
-    let done = write(&reader, &session, &part).and_then(|done| {
+    let done = write(&reader, &session, next, &part).and_then(|done| {
         fs::rename(&part, to).map_err(io(to))?;
         Ok(done)
     });
@@ -62,18 +68,18 @@ fn make(path: &Path) -> Result<(), ArchiveError> {
     })
 }
 
-fn write(reader: &Reader, session: &SessionId, to: &Path) -> Result<Archived, ArchiveError> {
+fn write(reader: &Reader, session: &SessionId, next: u64, to: &Path) -> Result<Archived, ArchiveError> {
     let blobs = to.join(BLOBS);
     make(&blobs)?;
     let path = to.join(EVENTS);
     let mut file = std::io::BufWriter::new(fs::File::create(&path).map_err(io(&path))?);
     let (mut names, mut events, mut head) = (BTreeSet::new(), 0, Digest::ZERO);
-    loop {
+    while events < next {
         let page = reader.events(session, events, PAGE)?;
         if page.is_empty() {
             break;
         }
-        for event in page {
+        for event in page.into_iter().filter(|event| event.seq < next) {
             let mut text = line::written(&event)?;
             text.push('\n');
             file.write_all(text.as_bytes()).map_err(io(&path))?;

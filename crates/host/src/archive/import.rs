@@ -6,7 +6,6 @@ use super::{ArchiveError, Archived, BLOBS, EVENTS, FORMAT, MANIFEST, Manifest, V
 use crate::ports::SystemClock;
 use domain::digest::Digest;
 use domain::event::Recorded;
-use domain::state::State;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -76,8 +75,7 @@ fn verified(
     store::create_folder(aside)?;
     let store = Store::open(aside, Options::inline(Arc::new(SystemClock)))?;
     take(&store, from, manifest, events.to_vec())?;
-    let state = store.state(&manifest.session)?;
-    if !rests(&state) {
+    if !store.state(&manifest.session)?.rests() {
         return Err(ArchiveError::AtWork);
     }
     let verdict = engine::verify::verify(&store, &manifest.session, store.epoch())
@@ -88,16 +86,6 @@ fn verified(
             Err(ArchiveError::Changed(format!("event {}: {}: {}", first.seq, first.law, first.detail)))
         }
     }
-}
-
-/// Would nothing of it begin by itself? Messages that wake nobody may wait: a note of what was taken back, held words.
-fn rests(state: &State) -> bool {
-    state.turn.is_none()
-        && state.continuation.is_none()
-        && state.restoring.is_none()
-        && state.unknown.is_empty()
-        && state.jobs.is_empty()
-        && !state.inbox.iter().any(|waiting| waiting.wakeup)
 }
 
 /// Takes all of it into a store. The events share their words with those given, so a copy of them is small.

@@ -113,8 +113,8 @@ pub enum ArchiveError {
     /// It isn't what it was when it was exported.
     #[error("the archive isn't what was exported: {0}")]
     Changed(String),
-    /// It had work open.
-    #[error("the session was at work when it was exported; export it again when it rests")]
+    /// It has work open, or had.
+    #[error("the session is at work, or was when it was exported; export it when it rests")]
     AtWork,
 }
 

@@ -2,6 +2,7 @@
 
 use crate::rig::{Client, Rig, call, host_over, text};
 use api::wire::command::{Command, Intent, Mode, Reply};
+use api::wire::copy::CopyOf;
 use api::wire::job::JobPhase;
 use api::wire::undo::UndoOf;
 use api::wire::view::{Activity, Entry, EntryBody, SessionView};
@@ -323,8 +324,23 @@ async fn h17_a_session_whose_command_goes_on_in_the_background_is_not_taken() {
         _ => false,
     };
     client.until(goes_on).await;
-    let to = exported(&rig, &session);
+    // It isn't let out, and nobody is asked where to.
+    let to = rig.root.path().join("menu.daybook");
+    let refused = host::export(&data(&rig), &session, &to).expect_err("it is at work");
+    assert!(matches!(refused, host::ArchiveError::AtWork) && !to.exists(), "{refused}");
+    let refused = rig.host.room().copy_name(&session, &CopyOf::Session).await.expect_err("it is at work");
+    assert_eq!(refused.code, "archive/at_work");
     rig.host.close().await;
+    // Nor in, where it was let out before it rested.
+    let to = exported(&rig, &session);
+    let path = to.join("events.jsonl");
+    let text = fs::read_to_string(&path).expect("lines");
+    let begun: Vec<&str> = text.split_inclusive('\n').take(6).collect();
+    let last: Value = serde_json::from_str(begun[5]).expect("JSON");
+    fs::write(&path, begun.concat()).expect("written");
+    change(&to.join("manifest.json"), |manifest| {
+        (manifest["events"], manifest["head"]) = (json!(6), last["hash"].clone());
+    });
     let refused = host::import(&rig.root.path().join("other"), &to).expect_err("its work isn't over");
     assert!(matches!(refused, host::ArchiveError::AtWork), "{refused}");
 }

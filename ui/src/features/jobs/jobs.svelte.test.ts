@@ -79,11 +79,24 @@ test('output is text, folded until it is asked for', async () => {
   expect(screen.getByLabelText(en.jobs.output).textContent).toContain('<b>loud</b>');
 });
 
+test('all of an output that ended is saved, where it wasn’t erased', async () => {
+  const mark = '[erased by the person]\n';
+  const { user } = shown([
+    { ...ended('1'), output: 'loud\n' },
+    { ...ended('2'), output: mark },
+  ]);
+  for (const output of screen.getAllByText(en.jobs.output)) await user.click(output);
+  expect(screen.getAllByLabelText(en.jobs.output)).toHaveLength(2);
+  const [button, ...more] = screen.getAllByRole('button', { name: new RegExp(`^${en.copies.output}`) });
+  expect([button?.getAttribute('aria-label'), more]).toEqual([en.list.named(en.copies.output, 'run 1'), []]);
+});
+
 test('every way a job can stand has words in both languages', () => {
   const table: [Partial<JobView>, string, string][] = [
     [{ phase: { kind: 'pending' } }, 'Waiting to begin', '等待开始'],
     [{ stopping: true }, 'Being stopped', '正在停止'],
     [{ phase: { kind: 'completed', code: 2, ms: 1 } }, 'Ended with exit code 2', '已结束，退出码 2'],
+    [{ phase: { kind: 'completed', code: null, ms: 1 } }, en.jobs.completed, zh.jobs.completed],
     [
       { phase: { kind: 'failed', error: 'job/not_allowed', ms: 0 } },
       en.jobs.not_allowed,
