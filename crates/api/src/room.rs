@@ -14,7 +14,7 @@ use crate::wire::ApiError;
 use crate::wire::command::{Command, Mode, Reply};
 use crate::wire::store::{AddedFolder, Folder, ModelChoice};
 use crate::wire::undo::UndoOf;
-use crate::wire::view::{Activity, SessionView};
+use crate::wire::view::SessionView;
 use crate::{changes, lists, made, undo};
 use domain::digest::Digest;
 use domain::event::{RestoreOf, RestoreScope, SessionCreated};
@@ -342,8 +342,8 @@ impl Inside {
         // A disk may have come or gone since it was folded.
         fold.look(self, &mut Vec::new());
         let mut view = fold.view().clone();
-        if self.engine.is_none() && lists::runs(&view.activity) {
-            view.activity = Activity::Held { by: "host".to_owned() };
+        if self.engine.is_none() {
+            lists::unhosted(&mut view);
         }
         self.opened.keep(session, fold, read);
         Ok(view)
