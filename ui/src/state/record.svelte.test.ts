@@ -190,3 +190,19 @@ test('a verification runs by itself, is told by counts, and stops when nobody lo
   await verifying.open();
   expect([fake.asked.at(-1)?.name, verifying.now?.state]).toEqual(['verification', 'stopped']);
 });
+
+test('a verification that is answered after everybody looked away is stopped, and begun again by who looks', async () => {
+  const fake = backendWith(96);
+  const shape = fake.world.records?.get('ses_done');
+  if (!shape) throw new Error('the record is made');
+  shape.verification = { ...holding(96), state: 'running', requests: 1, of: 6, ago: null };
+  const verifying = new Verifying(fake, 'ses_done', () => 5_000);
+  const opening = verifying.open();
+  verifying.close();
+  await opening;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(fake.asked.map(({ name }) => name)).toEqual(['verification', 'stop_verify']);
+  await verifying.open();
+  expect(fake.asked.at(-1)?.name).toBe('verify');
+  verifying.close();
+});

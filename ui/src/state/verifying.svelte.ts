@@ -50,9 +50,7 @@ export class Verifying {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
-    if (!this.running) return;
-    this.#left = true;
-    void this.stop();
+    if (this.running) this.#leave();
   }
 
   async #ask(name: 'verify' | 'verification' | 'stop_verify'): Promise<void> {
@@ -69,7 +67,14 @@ export class Verifying {
       if (asked !== this.#asked) return;
       this.problem = failureOf(thrown);
     }
-    if (this.running && !this.#closed)
-      this.#timer = setTimeout(() => void this.#ask('verification'), LOOK_MS);
+    if (!this.running) return;
+    if (!this.#closed) this.#timer = setTimeout(() => void this.#ask('verification'), LOOK_MS);
+    // Whoever asked looked away before the answer came.
+    else if (name !== 'stop_verify') this.#leave();
+  }
+
+  #leave(): void {
+    this.#left = true;
+    void this.stop();
   }
 }

@@ -59,7 +59,10 @@ pub(super) fn body(inside: &Inside, session: &SessionId, seq: u64, from: u64) ->
         }
     };
     let piece = piece(&body.bytes, from, PIECE);
-    bodies.keep(session, body, read);
+    // Whoever read the last piece wants no more of it.
+    if piece.next.is_some() {
+        bodies.keep(session, body, read);
+    }
     Ok(piece)
 }
 

@@ -1,6 +1,6 @@
 //! Verifying a record in the background: begun, looked at, stopped.
 //!
-//! One run a session at a time, on a thread for work that blocks. Invariant: a stopped run has found nothing out, and what is
+//! One run a session at a time and a few in all, on threads for work that blocks. Invariant: a stopped run has found nothing out, and what is
 //! said of a record is what was read of it, up to the events that are counted.
 
 use crate::failure::{internal, of_read};
@@ -12,14 +12,18 @@ use domain::ids::SessionId;
 use engine::prompt::RebuildError;
 use engine::show::{ReadError, Reader};
 use engine::verify::{Progress, Verdict, watched};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::time::Instant;
 
+/// Runs that go on at once.
+const AT_ONCE: usize = 4;
+
 /// One verification.
-#[derive(Default)]
 pub(super) struct Run {
+    began: Instant,
     stop: AtomicBool,
     progress: Mutex<Progress>,
     end: Mutex<Option<Ended>>,
@@ -39,6 +43,11 @@ enum How {
 }
 
 impl Run {
+    fn new() -> Self {
+        let (stop, progress, end) = Default::default();
+        Self { began: Instant::now(), stop, progress, end }
+    }
+
     pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
     }
@@ -99,17 +108,27 @@ pub(super) fn begin(inside: &Arc<Inside>, session: &SessionId) -> Result<Verific
     {
         return Ok(run.view());
     }
-    // What was found out is dropped where there is too much of it; what runs is stopped by whoever began it.
-    if runs.len() >= super::KEPT {
-        runs.retain(|_, run| run.runs());
-    }
-    let run = Arc::new(Run::default());
+    make_room(&mut runs);
+    let run = Arc::new(Run::new());
     runs.insert(session.clone(), Arc::clone(&run));
     let (reader, session, view) = (inside.reader.clone(), session.clone(), run.view());
     tokio::runtime::Handle::try_current()
         .map_err(internal)?
         .spawn_blocking(move || run.go(&reader, &session, epoch));
     Ok(view)
+}
+
+/// What was found out is dropped where there is too much of it. What runs is stopped by whoever began it; of more than a few,
+/// somebody forgot to, and the one that began first makes room.
+fn make_room(runs: &mut HashMap<SessionId, Arc<Run>>) {
+    if runs.len() >= super::KEPT {
+        runs.retain(|_, run| run.runs());
+    }
+    if runs.values().filter(|run| run.runs()).count() >= AT_ONCE
+        && let Some(first) = runs.values().filter(|run| run.runs()).min_by_key(|run| run.began)
+    {
+        first.stop();
+    }
 }
 
 pub(super) fn look(inside: &Inside, session: &SessionId) -> Verification {
@@ -151,17 +170,34 @@ fn told(finding: &Finding) -> VerifyFinding {
 
 #[cfg(test)]
 mod tests {
-    use super::Run;
+    use super::{AT_ONCE, Run, make_room};
+    use domain::ids::SessionId;
     use engine::verify::Progress;
+    use std::collections::HashMap;
+    use std::sync::Arc;
+    use std::time::Duration;
 
     #[test]
     fn a_run_goes_on_until_it_is_stopped_and_is_not_begun_again_as_the_same() {
-        let run = Run::default();
+        let run = Run::new();
         let progress = |events| Progress { events, requests: 0, of: 0 };
         assert!(run.runs() && run.goes_on(progress(7)).is_continue());
         assert_eq!((run.view().state.as_str(), run.view().events), ("running", 7));
         run.stop();
         assert!(!run.runs() && run.goes_on(progress(9)).is_break());
         assert_eq!(run.view().events, 9, "what was read by then");
+    }
+    #[test]
+    fn of_more_than_a_few_runs_the_first_makes_room() {
+        let mut runs = HashMap::new();
+        for n in 0..AT_ONCE as u128 + 2 {
+            make_room(&mut runs);
+            let mut run = Run::new();
+            run.began += Duration::from_secs(u64::try_from(n).unwrap());
+            runs.insert(SessionId::from_bits(n), Arc::new(run));
+        }
+        let on = |n: usize| runs.get(&SessionId::from_bits(n as u128)).is_some_and(|run| run.runs());
+        let on: Vec<usize> = (0..AT_ONCE + 2).filter(|n| on(*n)).collect();
+        assert_eq!(on, (2..AT_ONCE + 2).collect::<Vec<_>>());
     }
 }
