@@ -285,11 +285,11 @@ impl Blobs {
             fs::create_dir_all(shard)?;
         }
         self.staging.pay(&self.folder)?;
+        self.staging.owe(shard);
         fs::rename(temporary, path)
     }
 
     fn name(&self, temporary: &Path, shard: &Path, path: &Path) -> io::Result<()> {
-        self.staging.owe(shard);
         self.rename(temporary, shard, path)?;
         self.staging.pay(shard)
     }

@@ -48,7 +48,7 @@ impl Staging {
         locked(&self.waiting).contains_key(digest)
     }
 
-    /// Syncs everything that waits, names it by `name(temporary, shard, path)` and syncs the names.
+    /// Syncs everything that waits, names it by `name(temporary, shard, path)`, which owes what it names, and syncs the names.
     pub(crate) fn settle(
         &self,
         folder: &Path,
@@ -63,7 +63,6 @@ impl Staging {
         self.sync(folder, &batch).inspect_err(|_| locked(&self.doubtful).extend(batch.keys().copied()))?;
         for (digest, temporary) in &batch {
             let (shard, path) = paths(digest);
-            self.owe(&shard);
             name(temporary, &shard, &path)?;
             locked(&self.waiting).remove(digest);
         }
@@ -75,7 +74,7 @@ impl Staging {
         &self.counter
     }
 
-    /// A name is about to be made in this folder.
+    /// A name is about to be made in this folder. It is there, so that one that can't be found later has lost names.
     pub(crate) fn owe(&self, folder: &Path) {
         *locked(&self.named).entry(folder.to_owned()).or_default() += 1;
     }
@@ -83,12 +82,8 @@ impl Staging {
     /// Makes the names in this folder durable, where some may not be.
     pub(crate) fn pay(&self, folder: &Path) -> io::Result<()> {
         let Some(owed) = locked(&self.named).get(folder).copied() else { return Ok(()) };
-        match sync_folder(folder) {
-            Ok(()) => self.counter.file_syncs(1),
-            // It couldn't be made, so there is no name in it.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
+        sync_folder(folder)?;
+        self.counter.file_syncs(1);
         // A name that was made meanwhile stays owed.
         locked(&self.named).retain(|other, names| other != folder || *names != owed);
         Ok(())

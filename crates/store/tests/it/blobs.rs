@@ -105,6 +105,32 @@ fn i20_a_folder_that_could_not_be_made_once_is_in_nobodys_way() {
     store.put_blob(b"one").expect("keeps");
 }
 
+/// What got its name and went before the name was synced isn't taken for durable.
+#[cfg(unix)]
+#[test]
+fn i20_a_folder_that_is_gone_before_its_names_are_synced_is_an_error() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    let mut contents: [&[u8]; 2] = [b"one", b"another"];
+    contents.sort_unstable_by_key(|content| Digest::of(content));
+    let shards =
+        contents.map(|content| file(dir.path(), &Digest::of(content)).parent().expect("one").to_owned());
+    for content in contents {
+        store.stage_blob(&mut &content[..]).expect("stages");
+    }
+    fs::write(&shards[1], b"in the way").expect("writes");
+    store.settle_blobs().expect_err("the second one can't have its name");
+    assert!(store.holds_blob(&Digest::of(contents[0])).expect("looks"), "the first one has its name");
+    fs::remove_file(&shards[1]).expect("deletes");
+    fs::remove_dir_all(&shards[0]).expect("deletes");
+    for _ in 0..2 {
+        store.settle_blobs().expect_err("what was staged isn't there");
+    }
+    assert!(store.stage_blob(&mut &contents[0][..]).expect("stages").new);
+    store.settle_blobs().expect("settles");
+    assert_eq!(contents.map(|content| store.blob(&Digest::of(content)).expect("reads")), contents);
+}
+
 #[test]
 fn i20_a_stream_that_breaks_leaves_nothing() {
     struct Breaks(usize);
