@@ -280,21 +280,47 @@ fn r_cmp_05_names_that_only_contents_have_are_shown_or_told_where_they_stand() {
     ");
 }
 
-/// However many there are: those of the newest two thousand files, and of the others where they stand.
+/// However many there are, and however often they came up: each is shown or counted, with where it stands.
 #[test]
-fn r_cmp_05_names_beyond_what_is_looked_at_are_counted_too() {
+fn r_cmp_05_names_beyond_what_has_room_are_counted_once() {
     let listed = |from: u64| (from..from + 50).map(|n| format!("data/file{n}.csv\n")).collect::<String>();
     let mut facts: Vec<(u64, Fact)> =
-        (0..100).map(|n| (n, result(u128::from(n), exit(0), &listed(n * 50), vec![]))).collect();
-    facts.push((100, said("#4711 is in it")));
-    facts.push((101, result(101, exit(0), "so is #47", vec![])));
-    let known = known(&State::default(), &facts, 200, 100);
+        (0..300).map(|n| (n, result(u128::from(n), exit(0), &listed(n % 100 * 50), vec![]))).collect();
+    facts.push((300, said("#4711 is in it")));
+    facts.push((301, result(301, exit(0), "so is #47", vec![])));
+    let known = known(&State::default(), &facts, 400, 300);
     let text = text(&known, None, rooms(8_000));
     let (_, names) = text.split_once("## Exact names").expect("the part");
     let shown = names.matches("data/file").count();
     assert!(names.contains(&format!("({} more names stand in record:", 5_000 - shown)), "{shown}: {names}");
-    assert!(names.contains(" record:0)"), "{names}");
+    assert!(names.contains(" record:200)"), "{names}");
     assert!(names.split_whitespace().any(|word| word == "#47"), "it stands only within another one: {names}");
+}
+
+/// A name that a call had stays one that is easily found again, however long ago that was and how many came since.
+#[test]
+fn r_cmp_05_a_name_that_a_call_had_long_ago_still_counts_as_called() {
+    let call = |path: &str| Block::Call {
+        provider_call_id: "p".into(),
+        name: "r".into(),
+        arguments: format!(r#"{{"path":"{path}"}}"#),
+    };
+    let blocks = (0..10).map(|n| call(&format!("called/{n}.csv"))).collect();
+    let accepted =
+        AssistantAccepted { attempt: AttemptId::from_bits(1), blocks, stop: StopReason::ToolCalls };
+    let listed: String = (0..9_000).map(|n| format!("data/file{n}.csv\n")).collect();
+    let facts: Vec<(u64, Fact)> =
+        vec![(0, accepted.into()), (1, result(1, exit(0), &listed, vec![])), (2, said("called/3.csv again"))];
+    let known = known(&State::default(), &facts, 3, 1);
+    let text = text(&known, None, rooms(2_000));
+    let (_, names) = text.split_once("## Exact names").expect("the part");
+    let shown = names.matches("data/file").count();
+    // The one that was said stands with the words.
+    let told = format!(
+        "({} more names stand in record:1; 9 more that calls named are in the record)",
+        9_000 - shown
+    );
+    assert!(names.contains(&told), "{shown}: {names}");
 }
 
 /// What was pasted, answered, refused or cut off has names too.
