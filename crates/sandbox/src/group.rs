@@ -1,14 +1,16 @@
 //! A command as the leader of a process group, ended together with what it started.
 //!
 //! For systems where no process of ours stands between the app and the command. What is to be ended is found by the
-//! system's list of processes: the group, and whoever descends from it. Invariant: nothing outside the tree is ended;
-//! what left its group *and* lost its parent isn't found, which is one reason to call such a cage partial.
+//! system's list of processes: the group, and whoever descends from it. Invariants: nothing outside the tree is ended;
+//! what left its group *and* lost its parent isn't found, which is one reason to call such a cage partial; it counts as
+//! killed only where we were told to before it had ended, a signal from elsewhere is one.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, io, thread};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
@@ -43,18 +45,24 @@ pub(crate) fn start(mut command: Command, held: Held) -> Result<Caged, SpawnErro
         SpawnError::Supervisor(error)
     })?;
     let group = Group { leader: child.id() };
-    let shared = Shared::new(Box::new(group));
+    let told = Arc::new(AtomicBool::new(false));
+    let shared = Shared::new(Box::new(Stopper { group, told: Arc::clone(&told) }));
     let mut caged =
         Caged::new(pipes_of(&mut child), child.id(), held.mechanism, held.strength, Arc::clone(&shared));
     caged.proxy = held.proxy;
-    wait_aside(child, held.private, Arc::clone(&shared)).map_err(|error| {
+    wait_aside(child, told, held.private, Arc::clone(&shared)).map_err(|error| {
         shared.abandon();
         SpawnError::Supervisor(error)
     })?;
     Ok(caged)
 }
 
-fn wait_aside(mut child: Child, private: Option<PathBuf>, shared: Arc<Shared>) -> io::Result<()> {
+fn wait_aside(
+    mut child: Child,
+    told: Arc<AtomicBool>,
+    private: Option<PathBuf>,
+    shared: Arc<Shared>,
+) -> io::Result<()> {
     let group = Group { leader: child.id() };
     let listen = move || {
         // Its corpse stays until the group is ended, so its number can't become somebody else's meanwhile.
@@ -62,8 +70,9 @@ fn wait_aside(mut child: Child, private: Option<PathBuf>, shared: Arc<Shared>) -
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             rustix::io::retry_on_intr(|| rustix::process::waitid(WaitId::Pid(pid), options))
         });
+        let by_us = told.load(Ordering::SeqCst);
         let left = if matches!(corpse, Some(Ok(_))) { group.end_all() } else { Vec::new() };
-        let exit = child.wait().map_or(Exit::Lost, exit_of);
+        let exit = child.wait().map_or(Exit::Lost, |status| exit_of(status, by_us));
         remove(private.as_ref());
         let more_leftovers = left.len().saturating_sub(NAMED);
         let leftovers = left.into_iter().take(NAMED).map(|name| Leftover { name }).collect();
@@ -116,13 +125,22 @@ impl Group {
     }
 }
 
-impl Stop for Group {
+#[derive(Debug)]
+struct Stopper {
+    group: Group,
+    /// Set before the first signal of ours.
+    told: Arc<AtomicBool>,
+}
+
+impl Stop for Stopper {
     fn stop(&self) {
-        self.end_all();
+        self.told.store(true, Ordering::SeqCst);
+        self.group.end_all();
     }
 
     fn force(&self) {
-        self.signal_group();
+        self.told.store(true, Ordering::SeqCst);
+        self.group.signal_group();
     }
 }
 
@@ -179,12 +197,12 @@ fn parse(line: &str) -> Option<Process> {
     (!corpse).then(|| Process { pid, parent, group, name: clean.take(NAME_CHARS).collect() })
 }
 
-fn exit_of(status: std::process::ExitStatus) -> Exit {
+fn exit_of(status: std::process::ExitStatus, by_us: bool) -> Exit {
     use std::os::unix::process::ExitStatusExt;
     const KILL: i32 = 9;
     match (status.code(), status.signal()) {
         (Some(code), _) => Exit::Code(code),
-        (None, Some(KILL)) => Exit::Killed,
+        (None, Some(KILL)) if by_us => Exit::Killed,
         (None, Some(signal)) => Exit::Signal(signal),
         (None, None) => Exit::Lost,
     }
@@ -220,22 +238,30 @@ nonsense";
         assert_eq!(found(300, &[102]), [103], "a child of one that was ended belongs to us");
     }
 
+    fn run(script: &str) -> Caged {
+        let strength = Strength::None("a test".into());
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        start(command, Held { mechanism: None, strength, proxy: None, private: None }).unwrap()
+    }
+
+    #[test]
+    fn what_the_system_kills_was_not_killed_by_us() {
+        assert_eq!(run("kill -9 $$").wait().exit, Exit::Signal(9));
+        assert_eq!(run("kill -15 $$").wait().exit, Exit::Signal(15));
+        let killed = run("while :; do sleep 300; done");
+        assert_eq!(killed.kill().exit, Exit::Killed);
+        // Told when it had ended already.
+        let ended = run("kill -9 $$");
+        ended.wait();
+        assert_eq!(ended.kill().exit, Exit::Signal(9));
+    }
+
     #[test]
     fn s01_a_group_ends_with_its_shell_and_names_what_it_left() {
         if !std::path::Path::new("/bin/ps").exists() {
             return;
         }
-        let held = || Held {
-            mechanism: None,
-            strength: Strength::None("a test".into()),
-            proxy: None,
-            private: None,
-        };
-        let run = |script: &str| {
-            let mut command = Command::new("/bin/sh");
-            command.args(["-c", script]);
-            start(command, held()).unwrap()
-        };
         let end = run("sleep 300 & exit 3").wait();
         assert_eq!(end.exit, Exit::Code(3));
         assert_eq!(end.leftovers, [Leftover { name: "sleep 300".into() }]);
