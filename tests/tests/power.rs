@@ -11,6 +11,7 @@ use crate::scenarios::{Scenario, all};
 use domain::event::Fact;
 use domain::ids::SessionId;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{Announcement, Keep, Reader};
@@ -23,15 +24,12 @@ use tests::{Dice, DieAt, Rig};
 use tools::Cage;
 use tools::launch::{LaunchError, Launcher, Order, Running};
 
-/// Cuts with each change.
-const CUTS: u64 = 60;
-
 /// Each scenario once in peace and this often with a refused sync.
 const TROUBLED: u64 = 2;
 
-/// One in so many disks is worked on, the others are only looked at; it shares no factor with the count of the scenarios, so
-/// that each of them has its turn.
-const WORKED_ON: u64 = 7;
+/// Cuts of each scenario with each change, one in each of its histories; of so many, one after the other, one is worked on
+/// and the others are only looked at.
+const CUTS: u64 = TROUBLED + 1;
 
 /// What is recorded at a barrier: everything up to it survives.
 const BARRIERS: [&str; 7] = [
@@ -141,9 +139,24 @@ fn safe(marks: &[String]) -> usize {
     safe
 }
 
-/// Cuts the power once; gives how many events were lost.
-fn cut(scenario: &Scenario, history: &History, seed: u64) -> usize {
-    let mut dice = Dice(seed);
+/// Which scenario a seed is for, which of its histories, and whether what is left is worked on: each history has its turn.
+fn drawn(seed: u64, scenarios: u64) -> (usize, usize, bool) {
+    let (n, round) = (seed % scenarios, seed / scenarios);
+    let works = round % CUTS == (n + round / CUTS) % CUTS;
+    let small = |number: u64| usize::try_from(number).expect("small");
+    (small(n), small(round % CUTS), works)
+}
+
+/// What a cut left.
+struct Left {
+    /// Events that were lost.
+    lost: usize,
+    /// Is anything there?
+    some: bool,
+}
+
+/// Cuts the power once.
+fn cut(scenario: &Scenario, history: &History, works: bool, dice: &mut Dice, seed: u64) -> Left {
     let end = usize::try_from(dice.below(history.journal.len() as u64 + 1)).expect("small");
     let at = format!("seed {seed}: {}, cut after {end} of {} changes", scenario.name, history.journal.len());
     let marks = history.journal.marks(end);
@@ -157,7 +170,7 @@ fn cut(scenario: &Scenario, history: &History, seed: u64) -> usize {
     let ran: Vec<&str> = marks.iter().filter_map(|mark| mark.strip_prefix("ran ")).collect();
     if !data.join("store.db").exists() {
         assert!(safe == 0 && ran.is_empty(), "{at}: the whole store is gone");
-        return all;
+        return Left { lost: all, some: false };
     }
     let rig = scenario.rig_over(&data, &history.place.join("project"));
     let reader = Reader::open(&data).unwrap_or_else(|error| panic!("{at}: {error}"));
@@ -171,17 +184,17 @@ fn cut(scenario: &Scenario, history: &History, seed: u64) -> usize {
     let starts = left.iter().filter(|event| matches!(event.kind.as_str(), "tool/start" | "job/started"));
     assert!(ran.len() <= starts.count(), "{at}: something ran whose start isn't on record: {ran:?}");
     if left.is_empty() {
-        return all;
+        return Left { lost: all, some: false };
     }
     let findings = rig.findings(&history.session, 1);
     assert!(findings.is_empty(), "{at}: {findings:#?}");
     drop(reader);
-    if seed.is_multiple_of(WORKED_ON) {
+    if works {
         rig.world.begin_ids_at(1 << 20);
         ran.iter().for_each(|command| rig.world.happened(command));
         goes_on(scenario, &rig, &history.session, &at);
     }
-    all.saturating_sub(left.len())
+    Left { lost: all.saturating_sub(left.len()), some: true }
 }
 
 /// A new process on what is left comes to rest, and nothing is done twice.
@@ -208,14 +221,23 @@ fn rel_r4_a_power_cut_anywhere_leaves_a_prefix_behind_its_barriers() {
     let histories: Vec<Vec<History>> = (0..scenarios.len())
         .map(|n| (0..=TROUBLED).map(|t| History::read(home.path().join(format!("{n}-{t}")), t > 0)).collect())
         .collect();
-    let seeds = seeds(0..CUTS);
-    let mut lost = 0;
+    let seeds = seeds(0..CUTS * scenarios.len() as u64);
+    let (mut lost, mut worked_on) = (0, BTreeSet::new());
     for seed in seeds.clone() {
-        let n = usize::try_from(seed).expect("small") % scenarios.len();
-        let history = &histories[n][usize::try_from(seed / 20 % (TROUBLED + 1)).expect("small")];
-        lost += cut(&scenarios[n], history, seed);
+        let (n, history, works) = drawn(seed, scenarios.len() as u64);
+        let mut dice = Dice(seed);
+        loop {
+            let left = cut(&scenarios[n], &histories[n][history], works, &mut dice, seed);
+            lost += left.lost;
+            // Where nothing is left there is nothing to work on: the power is cut somewhere else.
+            if left.some || !works {
+                break;
+            }
+        }
+        worked_on.extend(works.then_some(n));
     }
-    let few = seeds.end - seeds.start < 60;
+    let few = seeds.end - seeds.start < CUTS * scenarios.len() as u64;
     assert!(few || lost > 0, "the cuts lose something, or they would show nothing");
+    assert!(few || worked_on.len() == scenarios.len(), "each scenario goes on after a cut: {worked_on:?}");
     tell("R4", &seeds, &[("cuts", seeds.end - seeds.start), ("events lost", lost as u64)]);
 }
