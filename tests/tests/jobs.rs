@@ -240,10 +240,10 @@ fn r_drl_02_a_killed_job_is_interrupted_and_told_of_and_never_run_again() {
 fn saved(play: &Play) -> Option<String> {
     let ended = ends(play);
     assert_eq!(ended.len(), 1);
-    let whole = show::output_of_job(play.process.engine.store(), &play.session, &ended[0].job);
-    match whole.expect("readable")? {
+    let store = play.process.engine.store();
+    match show::output_of_job(store, &play.session, &ended[0].job).expect("readable")? {
         Whole::Text(text) => Some(text),
-        kept @ Whole::Kept { .. } => panic!("{kept:?}"),
+        Whole::Kept(kept) => Some(String::from_utf8(store.blob(&kept).expect("a content")).expect("text")),
     }
 }
 
@@ -277,9 +277,16 @@ fn what_is_saved_of_a_job_that_was_cut_off_is_what_it_printed() {
         play.tell(Command::StopJob(play.state().jobs[0].id.clone())).await;
         play.until(done).await;
         assert!(ends(&play)[0].text.starts_with("Error (call/cancelled): "));
-        assert_eq!(saved(&play).as_deref().map(str::trim_end), Some("one"));
+        assert_eq!(saved(&play).as_deref(), Some("one\n"));
     });
-    // One that printed nothing has nothing to save.
+    // One that printed nothing has nothing to save, stopped in sight or cut off.
+    alone(async {
+        let play = hanging().await;
+        play.tell(Command::StopJob(play.state().jobs[0].id.clone())).await;
+        play.until(done).await;
+        assert!(ends(&play)[0].text.ends_with("\n\n(no output)"));
+        assert_eq!(saved(&play), None);
+    });
     let (rig, session) = left(async {
         let play = hanging().await;
         (play.rig, play.session)

@@ -75,7 +75,7 @@ impl Inside {
                 Ok(format!("{}{ARCHIVE}", file_name(&row.title, "session")))
             }
             CopyOf::Output { .. } | CopyOf::Job { .. } => {
-                if let Whole::Kept { digest, .. } = self.output(session, of)? {
+                if let Whole::Kept(digest) = self.output(session, of)? {
                     self.reader.check_blob(&digest).map_err(|blob| of_content(&blob))?;
                 }
                 Ok("output.txt".to_owned())
@@ -94,7 +94,7 @@ impl Inside {
             CopyOf::Version { .. } => content(self.version(session, of)?),
             _ => match self.output(session, of)? {
                 Whole::Text(text) => Ok(text.into_bytes()),
-                Whole::Kept { digest, head } => Ok(Whole::without_head(&head, content(digest)?)),
+                Whole::Kept(digest) => content(digest),
             },
         }
     }
@@ -134,7 +134,7 @@ fn something(found: Option<Whole>) -> Result<Whole, ApiError> {
         Whole::Text(text) if text.replace(MARK, "").trim().is_empty() => {
             Err(error("copy/erased", "all of it was erased by the person", ""))
         }
-        Whole::Text(_) | Whole::Kept { .. } => Ok(whole),
+        Whole::Text(_) | Whole::Kept(_) => Ok(whole),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The record as the hands read it: what one event of the session says, whole.
 //!
 //! Invariants: only this session's events, and only what the model or the person said or what a call gave back; what was kept
-//! beside a long result is read with it. The person's output is what a call or a job gave back itself, without the words that
-//! Daybook puts in front of it for the model.
+//! beside a long result is read with it. The person's output is what a call or a job gave back itself, to the byte, without
+//! the words that Daybook puts around it for the model.
 
 use domain::digest::Digest;
 use domain::event::{Fact, JobEnd, JobEnded, ToolOutcome, ToolResult};
@@ -13,13 +13,15 @@ use std::collections::BTreeMap;
 use std::io;
 use store::{ReadError, Reader, StoreHandle};
 use tools::record::Record;
-use tools::run::error_text;
+use tools::run::{NO_OUTPUT, error_text};
 
 /// The kinds of events that hold what a call or a job gave back.
 const RESULT: &str = "tool/result";
 const ENDED: &str = "job/ended";
 /// The kind of those that hold what a job printed while it ran.
 const PRINTED: &str = "job/output";
+/// What the first content that a result keeps is called: of a command, all that it printed.
+const FIRST: &str = "output-1";
 /// How the text of one that ran here and was stopped begins.
 const STOPPED: &str = "Error (call/cancelled): ";
 
@@ -62,13 +64,8 @@ impl Record for OwnRecord {
 pub enum Whole {
     /// It stands in its event.
     Text(String),
-    /// It is a content of this name, behind a head that is worded for the model where it begins with that.
-    Kept {
-        /// Which.
-        digest: Digest,
-        /// What may stand in front of it; empty where nothing does.
-        head: String,
-    },
+    /// It is a content of this name.
+    Kept(Digest),
 }
 
 /// All that a call gave back; `None` where it gave nothing.
@@ -84,7 +81,7 @@ pub fn output_of_call(
         Fact::ToolResult(e) if e.call == *call => outcome(fact).map(|outcome| outcome.whole()),
         _ => None,
     });
-    Ok(found?.filter(Whole::is_something))
+    Ok(found?.flatten())
 }
 
 /// All that a job printed; `None` where it printed nothing, or hasn't ended. Where its end holds nothing of that, it is what
@@ -98,53 +95,39 @@ pub fn output_of_job(reader: &Reader, session: &SessionId, job: &JobId) -> Resul
         _ => None,
     })?;
     match found {
-        Some(whole) if !whole.is_something() => {
-            Ok(Some(Whole::Text(logged(reader, session, job)?)).filter(Whole::is_something))
-        }
-        found => Ok(found),
+        Some(None) => Ok(Whole::text(&logged(reader, session, job)?)),
+        found => Ok(found.flatten()),
     }
 }
 
 /// What a call gave back itself, without the error that is worded for the model.
 #[must_use]
 pub fn own_result(e: &ToolResult) -> &str {
-    behind(&e.text, &head_of_result(e))
+    match &e.outcome {
+        ToolOutcome::Ok { .. } => &e.text,
+        ToolOutcome::Error { error } => behind(&e.text, &error_text(error)),
+    }
 }
 
 /// What a job printed, as far as its end holds it, without what is worded for the model.
 #[must_use]
 pub fn own_end(e: &JobEnded) -> &str {
-    match head_of_end(e) {
-        Some(head) => behind(&e.text, &head),
-        None => "",
-    }
-}
-
-fn head_of_result(e: &ToolResult) -> String {
-    match &e.outcome {
-        ToolOutcome::Ok { .. } => String::new(),
-        ToolOutcome::Error { error } => error_text(error),
-    }
-}
-
-/// What stands in front of a job's output; `None` where there is no output behind it.
-fn head_of_end(e: &JobEnded) -> Option<String> {
     match &e.end {
-        JobEnd::Completed { .. } => Some(String::new()),
-        JobEnd::Failed { error } => Some(error_text(error)),
+        JobEnd::Completed { .. } => &e.text,
+        JobEnd::Failed { error } => behind(&e.text, &error_text(error)),
         // It ran here and was stopped; else all of it is Daybook's own note.
         JobEnd::Cancelled { .. } | JobEnd::Interrupted if e.text.starts_with(STOPPED) => {
-            Some(e.text.split("\n\n").next().unwrap_or_default().to_owned())
+            behind(&e.text, e.text.split("\n\n").next().unwrap_or_default())
         }
-        JobEnd::Cancelled { .. } | JobEnd::Interrupted => None,
+        JobEnd::Cancelled { .. } | JobEnd::Interrupted => "",
     }
 }
 
-/// What stands behind a head; all of it where there is none, and nothing where it begins with other words.
+/// What stands behind a head; nothing where it begins with other words, or only says that there was no output.
 fn behind<'a>(text: &'a str, head: &str) -> &'a str {
-    match head.is_empty() {
-        true => text,
-        false => text.strip_prefix(head).unwrap_or("").trim_start_matches('\n'),
+    match text.strip_prefix(head).unwrap_or("").trim_start_matches('\n') {
+        NO_OUTPUT => "",
+        own => own,
     }
 }
 
@@ -164,18 +147,9 @@ fn logged(reader: &Reader, session: &SessionId, job: &JobId) -> Result<String, R
 }
 
 impl Whole {
-    fn is_something(&self) -> bool {
-        !matches!(self, Self::Text(text) if text.trim().is_empty())
-    }
-
-    /// What was kept, as it was given back.
-    #[must_use]
-    pub fn without_head(head: &str, mut kept: Vec<u8>) -> Vec<u8> {
-        if !head.is_empty() && kept.starts_with(head.as_bytes()) {
-            let behind = kept[head.len()..].iter().position(|byte| *byte != b'\n');
-            kept.drain(..behind.map_or(kept.len(), |more| head.len() + more));
-        }
-        kept
+    /// A text, where it says anything.
+    fn text(text: &str) -> Option<Self> {
+        (!text.trim().is_empty()).then(|| Self::Text(text.to_owned()))
     }
 }
 
@@ -183,8 +157,8 @@ impl Whole {
 struct Outcome<'a> {
     text: &'a str,
     own: &'a str,
-    head: String,
     kept: &'a BTreeMap<String, Digest>,
+    /// Where it came to a result.
     value: Option<&'a serde_json::Value>,
 }
 
@@ -195,30 +169,49 @@ fn outcome(fact: &Fact) -> Option<Outcome<'_>> {
                 ToolOutcome::Ok { value } => Some(value),
                 ToolOutcome::Error { .. } => None,
             };
-            let (own, head) = (own_result(e), head_of_result(e));
-            Some(Outcome { text: &e.text, own, head, kept: &e.kept, value })
+            Some(Outcome { text: &e.text, own: own_result(e), kept: &e.kept, value })
         }
         Fact::JobEnded(e) => {
             let value = match &e.end {
                 JobEnd::Completed { value } => Some(value),
                 JobEnd::Failed { .. } | JobEnd::Cancelled { .. } | JobEnd::Interrupted => None,
             };
-            let (own, head) = (own_end(e), head_of_end(e).unwrap_or_default());
-            Some(Outcome { text: &e.text, own, head, kept: &e.kept, value })
+            Some(Outcome { text: &e.text, own: own_end(e), kept: &e.kept, value })
         }
         _ => None,
     }
 }
 
 impl Outcome<'_> {
+    /// All of it; `None` where that is nothing.
+    fn whole(&self) -> Option<Whole> {
+        match self.value {
+            Some(value) => self.whole_of(value),
+            None => self.whole_without_value(),
+        }
+    }
+
     /// The content that the text names or that the value calls the output; else the text is all there is.
-    fn whole(&self) -> Whole {
-        let output = self.value.and_then(|value| value["output"].as_str());
+    fn whole_of(&self, value: &serde_json::Value) -> Option<Whole> {
+        let output = value["output"].as_str();
         let is_it =
             |kept: &&Digest| self.text.contains(&output_name(kept)) || output == Some(&kept.to_string());
         match self.kept.values().find(is_it) {
-            Some(kept) => Whole::Kept { digest: *kept, head: self.head.clone() },
-            None => Whole::Text(self.own.to_owned()),
+            Some(kept) => Some(Whole::Kept(*kept)),
+            // A command that printed nothing: its text is Daybook's own.
+            None if value.get("exit_code").is_some() && value["bytes"] == 0 => None,
+            None => Whole::text(self.own),
+        }
+    }
+
+    /// Of what didn't come to a result only a command gives anything back, and all that it printed is kept.
+    fn whole_without_value(&self) -> Option<Whole> {
+        match self.kept.get(FIRST) {
+            // An error too long for its event.
+            Some(kept) if self.own.is_empty() && self.text.contains(&output_name(kept)) => None,
+            Some(kept) => Some(Whole::Kept(*kept)),
+            None if self.own.starts_with(NO_OUTPUT) => None,
+            None => Whole::text(self.own),
         }
     }
 }
@@ -281,6 +274,7 @@ mod tests {
             (completed, "\n1\n", "\n1\n"),
             (failed(), "Error (call/timeout): too long\nLess.\n\n1\n", "1\n"),
             (failed(), "Error (call/timeout): too long\nLess.", ""),
+            (failed(), "Error (call/timeout): too long\nLess.\n\n(no output)", ""),
             (by_user.clone(), stopped, "1\n\n2\n"),
             (JobEnd::Interrupted, stopped, "1\n\n2\n"),
             (by_user, note, ""),
@@ -288,29 +282,44 @@ mod tests {
         ] {
             assert_eq!(own_end(&ended(end, text)), own, "{text:?}");
         }
-        // One too long for its event was kept with its head.
-        let kept = Digest::of(b"all");
-        let text = format!("{}\n\n1\n[…]\n{}", error_text(&late), output_name(&kept));
-        let mut end = ended(failed(), &text);
-        end.kept.insert("output-1".to_owned(), kept);
-        let fact = Fact::JobEnded(end);
-        let Some(Whole::Kept { digest, head }) = outcome(&fact).map(|outcome| outcome.whole()) else {
-            panic!()
-        };
-        assert_eq!(digest, kept);
-        let bytes = |text: &str| text.as_bytes().to_vec();
-        assert_eq!(Whole::without_head(&head, bytes(&format!("{head}\n\n1\n"))), b"1\n");
-        assert_eq!(Whole::without_head(&head, bytes("1\n2\n")), b"1\n2\n");
-        assert_eq!(Whole::without_head("", bytes("\n1\n")), b"\n1\n");
     }
 
     #[test]
-    fn a_finished_jobs_output_is_the_content_that_its_value_names() {
+    fn what_a_command_printed_is_what_it_kept_however_it_ended() {
         let kept = Digest::of(b"1\n");
-        let value = serde_json::json!({"exit_code": 0, "output": kept.to_string()});
-        let mut end = ended(JobEnd::Completed { value }, "1\n[exit code 0]");
-        end.kept.insert("output-1".to_owned(), kept);
-        let whole = outcome(&Fact::JobEnded(end)).map(|outcome| outcome.whole());
-        assert_eq!(whole, Some(Whole::Kept { digest: kept, head: String::new() }));
+        let late = ToolError { code: "call/timeout".into(), message: "too long".into(), suggestion: None };
+        let value = |bytes: u64, output: Option<&Digest>| JobEnd::Completed {
+            value: serde_json::json!({"exit_code": 0, "bytes": bytes, "output": output}),
+        };
+        let failed = || JobEnd::Failed { error: late.clone() };
+        let by_user = || JobEnd::Cancelled { by: JobCancelBy::User };
+        let whole = |end: JobEnd, text: &str, printed: bool| {
+            let mut end = ended(end, text);
+            if printed {
+                end.kept.insert("output-1".to_owned(), kept);
+                // Too long for its event with the words around it, these were kept, too.
+                end.kept.insert("output-2".to_owned(), Digest::of(b"words"));
+            }
+            outcome(&Fact::JobEnded(end)).and_then(|outcome| outcome.whole())
+        };
+        let (all, lines) = (Some(Whole::Kept(kept)), "[left running and stopped: sh]");
+        let long =
+            format!("Error (call/timeout): too long\n\n1\n[…]\n{}", output_name(&Digest::of(b"words")));
+        let stopped = "Error (call/cancelled): cancelled before it ended\n\n";
+        for (end, text, printed) in [
+            (value(2, Some(&kept)), "1\n[exit code 0]".to_owned(), true),
+            (value(0, None), "(no output)\n[exit code 0]".to_owned(), false),
+            (failed(), long, true),
+            (failed(), "Error (call/timeout): too long\n\n(no output)".to_owned(), false),
+            (failed(), format!("Error (call/timeout): too long\n\n(no output)\n{lines}"), false),
+            (by_user(), format!("{stopped}1\n{lines}"), true),
+            (by_user(), format!("{stopped}(no output)"), true),
+            (by_user(), stopped.trim_end().to_owned(), true),
+            (by_user(), format!("{stopped}(no output)"), false),
+            (JobEnd::Interrupted, format!("{stopped}(no output)\n{lines}"), false),
+        ] {
+            assert_eq!(whole(end, &text, printed), all.clone().filter(|_| printed), "{text:?}");
+        }
+        assert_eq!(whole(failed(), &format!("Error (call/tim\n[…]\n{}", output_name(&kept)), true), None);
     }
 }

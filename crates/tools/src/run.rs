@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+/// What stands for the output of a command that printed nothing.
+pub const NO_OUTPUT: &str = "(no output)";
+
 /// How a started call ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {

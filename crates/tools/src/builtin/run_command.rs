@@ -16,6 +16,7 @@ use crate::network::Outcome;
 use crate::network::{Hosts, NotASite, Site};
 use crate::path::is_secret;
 use crate::policy::{Cage, LEAVES, OPEN, SECRETS, TELLS, WRITING, only_looks};
+use crate::run::NO_OUTPUT;
 use crate::shell::dialect;
 use crate::shell::env::scrubbed;
 use crate::shell::history::History;
@@ -510,7 +511,7 @@ fn result(spool: &mut Spool, ended: Option<&Ended>, lost: bool, ctx: &Ctx) -> Re
         }
     };
     let shown = excerpt.text.trim_end_matches('\n');
-    let mut text = if total == 0 { "(no output)".to_owned() } else { shown.to_owned() };
+    let mut text = if total == 0 { NO_OUTPUT.to_owned() } else { shown.to_owned() };
     if let Some(kept) = blob.as_ref().filter(|_| excerpt.left_out > 0) {
         text.push_str(&format!("\n{}", kept_whole(kept)));
     }
