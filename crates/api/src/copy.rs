@@ -124,7 +124,8 @@ fn nothing() -> ApiError {
 }
 
 fn at_work() -> ApiError {
-    error("archive/at_work", "the session is at work", "Export it when it rests.")
+    let hint = "Answer what it asks or stop it, or wait until it is done; then export it.";
+    error("archive/at_work", "the session has work open", hint)
 }
 
 /// An output, where anything is left of it.

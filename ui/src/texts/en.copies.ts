@@ -30,6 +30,7 @@ export const copyFailures = {
   'archive/here': 'This session is here already.',
   'archive/unfit': 'This is no session that this Daybook can take in.',
   'archive/changed': 'This isn’t what was exported: something in it was changed. Nothing was taken in.',
-  'archive/at_work': 'The session is at work, or was when it was exported. Export it when it rests.',
+  'archive/at_work':
+    'The session has work open, or had when it was exported. Answer what it asks or stop it, then export it.',
   'archive/store': 'The record couldn’t be read or written. Look at the disk, then try again.',
 };

@@ -28,6 +28,6 @@ export const copyFailures = {
   'archive/here': '这个会话已经在这里了。',
   'archive/unfit': '这不是这个 Daybook 能导入的会话。',
   'archive/changed': '这与当初导出的不一致：其中有内容被改过。什么都没有导入。',
-  'archive/at_work': '这个会话还在工作，或者导出时还在工作。请等它停下后再导出。',
+  'archive/at_work': '这个会话还有未完成的工作，或者导出时还有。请先回答它的询问或停止它，再导出。',
   'archive/store': '无法读取或写入记录。请检查磁盘后再试。',
 };

@@ -114,7 +114,9 @@ pub enum ArchiveError {
     #[error("the archive isn't what was exported: {0}")]
     Changed(String),
     /// It has work open, or had.
-    #[error("the session is at work, or was when it was exported; export it when it rests")]
+    #[error(
+        "the session has work open, or had when it was exported; answer what it asks or stop it, then export it"
+    )]
     AtWork,
 }
 
