@@ -105,7 +105,11 @@ test('a dropped folder begins a session; anything else is refused in words', asy
   render(App, { backend: fake });
   await screen.findByText('Lantern Bakery site');
   fake.announce({ kind: 'drop_refused', name: 'notes.txt' });
-  expect(await screen.findByRole('alert')).toHaveTextContent('“notes.txt” isn’t a folder.');
+  const told = await screen.findByRole('alert');
+  expect(told).toHaveTextContent('“notes.txt” isn’t a folder.');
+  // Dropped again it is told again, which takes another element.
+  fake.announce({ kind: 'drop_refused', name: 'notes.txt' });
+  await waitFor(() => expect(screen.getByRole('alert')).not.toBe(told));
   const folder = fake.world.folders[1];
   if (!folder) throw new Error('the sample has folders');
   fake.announce({ kind: 'folder_dropped', folder });

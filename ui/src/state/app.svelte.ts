@@ -44,8 +44,8 @@ export class App {
   undoing: Undoing | null = $state.raw(null);
   erasing: Erasing | null = $state.raw(null);
   problem: Failure | null = $state.raw(null);
-  /** Name of something dropped that isn't a folder. */
-  dropRefused: string | null = $state(null);
+  /** Something dropped that isn't a folder; dropped again, it is another. */
+  dropRefused: { readonly name: string } | null = $state.raw(null);
   started = $state(false);
   /** The session whose composer is to take the focus, until it did. */
   wanted: string | null = $state(null);
@@ -209,7 +209,7 @@ export class App {
           void this.begin(notification.folder);
           break;
         case 'drop_refused':
-          this.dropRefused = notification.name;
+          this.dropRefused = { name: notification.name };
           break;
         case 'session_chosen':
           this.openSession(notification.session);

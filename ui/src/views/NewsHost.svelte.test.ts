@@ -51,6 +51,18 @@ test('news waits while somebody is at it, and what comes after it has its own ti
   expect(alerts()).toEqual([]);
 });
 
+test('the same file dropped again is news again, with its own time', async () => {
+  const fake = await opened();
+  const first = await drop(fake, 'one.txt');
+  await vi.advanceTimersByTimeAsync(7_000);
+  // Another element is told by a screen reader; the old one, unchanged, wouldn't be.
+  expect(await drop(fake, 'one.txt')).not.toBe(first);
+  await vi.advanceTimersByTimeAsync(7_000);
+  expect(alerts()).toEqual([refusal('one.txt')]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(alerts()).toEqual([]);
+});
+
 test('two pieces of news stand in one column', async () => {
   const fake = await opened();
   const refused = await drop(fake, 'one.txt');
