@@ -13,6 +13,7 @@ mod crash;
 mod effects;
 mod erase;
 mod erase_everywhere;
+mod extended;
 mod facts;
 #[cfg(target_os = "linux")]
 mod failing_disk;

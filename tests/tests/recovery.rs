@@ -312,7 +312,8 @@ fn r_rec_08_plan_and_answers_to_unknown_outcomes_are_restored() {
     let plan =
         r#"{"call":{"name":"update_plan","arguments":{"items":[{"text":"One","status":"in_progress"}]}}}"#;
     alone(async {
-        let play = Play::of(&script(&[plan, &text("Planned."), &text("Going on.")])).await;
+        let play =
+            Play::of(&script(&[plan, &text("Planned."), &text("It waits."), &text("Going on.")])).await;
         play.through("Plan it.").await;
         let play = play.restart().await;
         let plan = play.state().plan.expect("a plan");

@@ -109,7 +109,8 @@ pub(crate) fn all() -> Vec<Scenario> {
                 {"say":[{"call":{"name":"update_plan","arguments":{"items":[
                     {"text":"Ask","status":"in_progress"},{"text":"Do","status":"pending"}]}}}]},
                 {"say":[{"call":{"name":"ask_user","arguments":{"question":"Which one?","options":["yes","no"]}}}]},
-                {"say":[{"text":"As you say."}]}]}"#,
+                {"say":[{"text":"As you say."}]},
+                {"say":[{"text":"The rest of the plan waits for you."}]}]}"#,
         ),
         Scenario {
             mode: Mode::Auto,

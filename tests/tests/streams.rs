@@ -243,13 +243,8 @@ async fn case_p16_p17_an_error_inside_a_200_counts_as_what_it_is() {
 /// An answer that met its limit is kept for the record only; its calls don't run and it isn't asked for again by itself.
 #[tokio::test(start_paused = true)]
 async fn case_p12_length_ends_the_turn_and_runs_nothing() {
-    let cut_call = chat(&[
-        call(0, "a", "write_file", r#"{"path":"new.txt","content":"x"#),
-        chunk(json!({}), Some("length")),
-    ]);
     let rows = [
         ("openai-chat", chat(&[words("So long"), chunk(json!({}), Some("length"))])),
-        ("openai-chat", cut_call),
         ("anthropic-messages", claude(&claude_text("So long", "max_tokens"))),
     ];
     for (dialect, body) in rows {
@@ -265,6 +260,35 @@ async fn case_p12_length_ends_the_turn_and_runs_nothing() {
         let body = play.requests().pop().expect("a request").to_string();
         assert!(!body.contains("So long"), "what wasn't accepted isn't history");
     }
+}
+
+/// Cut in the middle of a call: the model is told once to go on in smaller parts, and cut again it's the end.
+#[tokio::test(start_paused = true)]
+async fn case_p12_a_call_cut_by_its_limit_is_corrected_once() {
+    let cut = chat(&[
+        words("So long"),
+        call(0, "a", "write_file", r#"{"path":"new.txt","content":"x"#),
+        chunk(json!({}), Some("length")),
+    ]);
+    let play = play("openai-chat", &[cut.clone(), cut.clone()], 1).await;
+    assert_eq!((play.ends(), play.count("attempt/start")), (vec![End::Length], 2), "{:?}", play.kinds());
+    assert_eq!((play.count("turn/extended"), play.count("assistant/accepted")), (1, 0));
+    let told = play.heard();
+    assert!(
+        told.last().is_some_and(|note| note.contains("in the middle of a call of \"write_file\"")),
+        "{told:#?}"
+    );
+    assert!(!play.rig.folder().join("new.txt").exists());
+    usable(&play).await;
+    assert!(!play.heard().concat().contains("So long"), "what wasn't accepted isn't history");
+
+    let small = call(0, "a", "write_file", r#"{"path":"new.txt","content":"x"}"#);
+    let whole = chat(&[small, chunk(json!({}), Some("tool_calls"))]);
+    let streamed = |body: String| json!({"stream": {"dialect": "openai-chat", "body": body}});
+    let answers = [streamed(cut), streamed(whole), json!({"say": [{"text": "Written."}]})];
+    let play = Play::of(&json!({ "answers": answers }).to_string()).await;
+    play.through("Begin.").await;
+    assert_eq!((play.ends(), play.rig.file("new.txt")), (vec![End::Completed], "x".to_owned()));
 }
 
 /// A Responses answer is only whole when it says so: cut short by its limit, failed, or simply over are three other things.

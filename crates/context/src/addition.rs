@@ -7,6 +7,7 @@
 use crate::added;
 use crate::documents::{self, Documents, MAX_BYTES};
 use crate::environment::Environment;
+use crate::plan;
 use domain::event::{ContextNote, DocumentLoaded, Fact, Trust, UserMessage};
 use domain::history::{self, HistoryError};
 use domain::ids::MessageId;
@@ -44,6 +45,7 @@ pub fn addition(
         facts.push(ContextNote { topic: "environment".into(), trust: Trust::Host, text: note }.into());
     }
     facts.extend(added::note(state).map(Fact::from));
+    facts.extend(plan::note(state).map(Fact::from));
     let candidates = documents::candidates(state.seen.keys().map(String::as_str));
     let documents = documents::unseen(&candidates, &state.documents, source);
     for document in &documents {

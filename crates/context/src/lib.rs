@@ -14,6 +14,7 @@ pub mod environment;
 pub mod estimate;
 pub mod fragment;
 pub mod head;
+pub mod plan;
 
 pub use addition::{Addition, addition};
 pub use documents::{Document, Documents};

@@ -164,6 +164,7 @@ export const record = {
     turnRecovery: (n: string) => `Turn ${n} goes on where Daybook was closed`,
     cancelUser: 'You asked it to stop',
     cancelShutdown: 'Daybook was closing',
+    turnExtended: (n: string) => `Turn ${n} goes on with a note from Daybook`,
     turnEnd: (n: string, why: string) => `Turn ${n} ended: ${why}`,
     step: (n: string) => `Step ${n}`,
     stepEnds: {

@@ -48,6 +48,8 @@ function textOf(kind: string, facts: Facts, turn: string, t: Texts): string {
       return facts['by'] === 'shutdown' ? l.cancelShutdown : l.cancelUser;
     case 'turn/end':
       return l.turnEnd(turn, endWords(facts['end'] ?? '', facts, t));
+    case 'turn/extended':
+      return l.turnExtended(turn);
     case 'step/start':
       return l.step(facts['n'] ?? '');
     case 'step/end':

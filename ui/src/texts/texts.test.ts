@@ -35,6 +35,19 @@ test('chinese uses full-width punctuation and spaces between han and latin', () 
   }
 });
 
+test('why the model was asked once more is said, also for a reason of a later version', () => {
+  const said = (why: string) => [
+    noticeWords('turn/extended', { why }, en),
+    noticeWords('turn/extended', { why }, zh),
+  ];
+  expect(said('cut_call')[0]).toMatch(/smaller parts/);
+  expect(said('open_plan')[1]).toMatch(/计划/);
+  expect(said('from_the_future')).toEqual([
+    'The model is asked once more before the work ends.',
+    '结束之前，再问模型一次。',
+  ]);
+});
+
 test('r_cli_08_every_end_says_why_and_by_whom', () => {
   const table: [string, Record<string, string>, string, string][] = [
     ['completed', {}, 'Done', '已完成'],

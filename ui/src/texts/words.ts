@@ -272,6 +272,8 @@ export function noticeWords(code: string, facts: Facts, t: Texts): string {
       return n[code](facts['model'] ?? '');
     case 'model/switched':
       return n[code](errorWords(facts['class'], facts['provider'], t), facts['model'] ?? '');
+    case 'turn/extended':
+      return extendedWords(facts['why'], t);
     case 'record/erased':
       return n[code](Number(facts['events'] ?? 0));
     case 'attempt/interrupted':
@@ -287,6 +289,12 @@ export function noticeWords(code: string, facts: Facts, t: Texts): string {
     default:
       return n.other(code);
   }
+}
+
+/** Why the model was asked once more where its turn was about to end. */
+function extendedWords(why: string | undefined, t: Texts): string {
+  const words: { [why in string]?: string } = t.notices['turn/extended'];
+  return words[why ?? ''] ?? t.notices['turn/extended'].other;
 }
 
 /** A kind of place that words stand in, with how many there are. */

@@ -22,6 +22,11 @@ export const history: Texts['history'] = {
 
 export const historyNotices = {
   'history/restored': '从这里起，模型重新读完整历史',
+  'turn/extended': {
+    cut_call: '回答写到一半就超长了，要做的事没有写完。再请模型分小步做一次。',
+    open_plan: '计划还有没完成的项，再问模型一次是否继续。',
+    other: '结束之前，再问模型一次。',
+  },
 };
 
 export const historyFailures = {

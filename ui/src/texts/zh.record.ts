@@ -163,6 +163,7 @@ export const record: Texts['record'] = {
     turnRecovery: (n) => `第 ${n} 轮从 Daybook 关闭处继续`,
     cancelUser: '你要求停止',
     cancelShutdown: 'Daybook 正在关闭',
+    turnExtended: (n) => `Daybook 留了话，第 ${n} 轮继续`,
     turnEnd: (n, why) => `第 ${n} 轮结束：${why}`,
     step: (n) => `步骤 ${n}`,
     stepEnds: {

@@ -110,6 +110,7 @@ fn said(fact: &Fact) -> Facts {
             let (end, facts) = words::end(&e.end);
             some(facts.into_iter().chain([("end", end.to_owned())]))
         }
+        Fact::TurnExtended(e) => one("why", words::extended(e.why)),
         Fact::StepStart(e) => one("n", &e.n.to_string()),
         Fact::StepEnd(e) => one("end", step_end(e.end)),
         Fact::UserMessage(e) => one("text", &e.text),

@@ -192,6 +192,10 @@ impl Fold {
                 self.told(event, "model/changed", &facts, out);
             }
             Fact::SessionEffort(_) | Fact::FolderIdentified(_) => {}
+            Fact::TurnExtended(e) => {
+                let why = [("why", words::extended(e.why).to_owned())];
+                self.notice(event, "turn/extended", &why, NoticeLevel::Info, out);
+            }
             Fact::ModelSwitched(e) => self.switched(e, event, out),
             Fact::FolderAdded(e) => {
                 self.look(shelf, out);

@@ -179,6 +179,14 @@ pub fn failure_facts(error: &ModelError) -> BTreeMap<String, String> {
     facts.into_iter().map(|(name, fact)| (name.to_owned(), shown(&fact))).collect()
 }
 
+/// Why a turn that was about to end went on.
+pub(crate) fn extended(why: event::ExtendedWhy) -> &'static str {
+    match why {
+        event::ExtendedWhy::CutCall => "cut_call",
+        event::ExtendedWhy::OpenPlan => "open_plan",
+    }
+}
+
 pub(crate) fn by_name(by: event::CancelBy) -> &'static str {
     match by {
         event::CancelBy::User => "user",

@@ -188,6 +188,8 @@ catalogue! {
     TurnCancel = "turn/cancel" v 1;
     /// The turn ended, once, with its reason.
     TurnEnd = "turn/end" v 1;
+    /// A turn that was about to end goes on with a note of ours; once for each reason.
+    TurnExtended = "turn/extended" v 1;
     /// The model of a turn didn't answer; the next one of the person's list goes on with it.
     ModelSwitched = "model/switched" v 1;
     /// A step began; its model is frozen.

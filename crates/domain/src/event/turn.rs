@@ -125,6 +125,25 @@ pub struct ModelSwitched {
     pub class: ErrorClass,
 }
 
+/// `turn/extended`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnExtended {
+    /// What was seen when it was about to end; once in a turn each.
+    pub why: ExtendedWhy,
+    /// The note of ours that it goes on with.
+    pub message: MessageId,
+}
+
+/// Why a turn that was about to end goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExtendedWhy {
+    /// The answer met its limit in the middle of a call.
+    CutCall,
+    /// Items of the plan that was made in it are open.
+    OpenPlan,
+}
+
 /// `step/start`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepStart {

@@ -5,7 +5,7 @@
 //! on it for whole logs.
 
 use super::types::*;
-use super::{job, shorter};
+use super::{extended, job, shorter};
 use crate::event::*;
 use crate::ids::{CallId, MessageId, StepId, TurnId};
 
@@ -60,6 +60,7 @@ pub(super) fn check(state: &State, draft: &Draft) -> Verdict {
         Fact::TurnStart(e) => turn_start(state, e),
         Fact::TurnCancel(_) => open_turn(state).map(drop),
         Fact::TurnEnd(e) => turn_end(state, e),
+        Fact::TurnExtended(e) => extended::check(state, e),
         Fact::ModelSwitched(e) => model_switched(state, e),
         Fact::StepStart(e) => step_start(state, e),
         Fact::StepEnd(e) => step_end(state, e),

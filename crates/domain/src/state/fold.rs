@@ -4,6 +4,7 @@
 //! only show something (deltas, output) change nothing but the position.
 
 use super::added::Added;
+use super::extended;
 use super::job;
 use super::types::*;
 use crate::call::{GRANT_RULE, Semantics, Verdict};
@@ -47,6 +48,7 @@ pub(super) fn fold(state: &mut State, event: &Event) {
         Fact::TurnStart(e) => turn_start(state, e, event),
         Fact::TurnCancel(e) => turn_cancel(state, e),
         Fact::TurnEnd(e) => turn_end(state, e),
+        Fact::TurnExtended(e) => with_turn(state, |turn| extended::extended(turn, e)),
         Fact::ModelSwitched(e) => with_turn(state, |turn| {
             turn.unanswering.push(e.from.clone());
             turn.model = Some(e.to.clone());
@@ -115,7 +117,10 @@ pub(super) fn fold(state: &mut State, event: &Event) {
             call.question = Some(Asked { id: e.question.clone(), body: e.body.clone(), answer: None });
         }),
         Fact::QuestionAnswered(e) => answered(state, e),
-        Fact::PlanReplaced(e) => state.plan = Some(e.plan.clone()),
+        Fact::PlanReplaced(e) => {
+            state.plan = Some(e.plan.clone());
+            with_turn(state, |turn| turn.planned = Some(turn.steps));
+        }
         Fact::RevisionRestoring(e) => state.restoring = Some(restoring(e)),
         Fact::RevisionCalledOff(_) => {
             if let Some(open) = &mut state.restoring {
@@ -224,6 +229,9 @@ fn turn_start(state: &mut State, e: &TurnStart, event: &Event) {
         unanswering: Vec::new(),
         checkpoints: 0,
         checkpoint_step: 0,
+        planned: None,
+        reminded: 0,
+        extended: Vec::new(),
     });
 }
 
@@ -308,6 +316,7 @@ fn context_note(state: &mut State, e: &ContextNote) {
     match e.topic.as_str() {
         "environment" => state.environment = digest,
         "added_folders" => state.told_added = digest,
+        "plan" => with_turn(state, |turn| turn.reminded = turn.steps),
         _ => {}
     }
 }

@@ -6,6 +6,7 @@
 
 mod added;
 mod check;
+mod extended;
 mod fold;
 mod job;
 mod shorter;

@@ -6,7 +6,9 @@
 use crate::call::Question;
 use crate::call::{Act, Grant, Mode, Plan, Semantics, Verdict};
 use crate::digest::Digest;
-use crate::event::{CancelBy, FolderIdentity, ModelChoice, Origin, Retry, Source, StepEndKind, Target};
+use crate::event::{
+    CancelBy, ExtendedWhy, FolderIdentity, ModelChoice, Origin, Retry, Source, StepEndKind, Target,
+};
 use crate::ids::{
     ApprovalId, AttemptId, CallId, CommandId, FolderId, GrantId, MessageId, QuestionId, RevisionId, StepId,
     TurnId,
@@ -19,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 14;
+pub const STATE_VERSION: u32 = 15;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
@@ -195,6 +197,12 @@ pub struct Turn {
     pub checkpoints: u32,
     /// The number of that step; 0 before any.
     pub checkpoint_step: u32,
+    /// The step in which the plan was last replaced; `None` where it wasn't.
+    pub planned: Option<u32>,
+    /// The step before which the model was last reminded of its plan; 0 before any.
+    pub reminded: u32,
+    /// Why it went on where it was about to end.
+    pub extended: Vec<ExtendedWhy>,
 }
 
 /// The open step.

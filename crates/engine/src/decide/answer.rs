@@ -5,6 +5,7 @@
 //! class. Invariant: an answer enters the history only through [`answered`], in one transaction with the attempt's end and the
 //! calls it announced.
 
+use super::closing::{self, Closing};
 use super::{Decision, Env, finish, shorter};
 use crate::input::PreparedRequest;
 use domain::digest::Digest;
@@ -149,7 +150,15 @@ pub(super) fn answered(
     };
     let unaccepted = AttemptEndKind::Unaccepted { stop: outcome.stop, text };
     let mut drafts = vec![attempt_end(turn, step, attempt, unaccepted, settled, raw)];
-    drafts.extend(finish::failed(state, turn, step, end).drafts);
+    let closing = Closing { state, turn, end: &end, unaccepted: &outcome.blocks };
+    match closing::extended(&closing, env) {
+        Some(goes_on) => {
+            let ended = StepEnd { step: step.id.clone(), end: StepEndKind::Failed };
+            drafts.push(Draft::of_step(&turn.id, &step.id, ended));
+            drafts.extend(goes_on);
+        }
+        None => drafts.extend(finish::failed(state, turn, step, end).drafts),
+    }
     Decision::barrier(drafts)
 }
 

@@ -4,6 +4,7 @@
 //! for. Invariant: a turn begins by claiming one piece of work, and
 //! the messages of a step are reserved in the transaction that starts it, so no crash falls in between.
 
+use super::closing::{self, Closing};
 use super::{Decision, Env};
 use domain::event::{
     Draft, End, InboxReserved, ModelChoice, Origin, Source, StepEndKind, StepStart, Target, TurnEnd,
@@ -67,9 +68,13 @@ pub(super) fn step(state: &State, turn: &Turn, env: &Env<'_>) -> Option<Decision
     let waiting: Vec<MessageId> = next_step(state).map(|waiting| waiting.message.clone()).collect();
     match turn.last {
         None if turn.steps == 0 => return end(End::NothingToDo),
-        // Another model goes on.
+        // Another model goes on, or the same one with a note of ours.
         None => {}
-        Some(StepEndKind::Answer) if waiting.is_empty() => return end(End::Completed),
+        Some(StepEndKind::Answer) if waiting.is_empty() => {
+            let closing = Closing { state, turn, end: &End::Completed, unaccepted: &[] };
+            let goes_on = closing::extended(&closing, env).map(Decision::plain);
+            return goes_on.or_else(|| end(End::Completed));
+        }
         Some(StepEndKind::Summarised) => return end(End::Completed),
         Some(StepEndKind::Answer) => {}
         Some(StepEndKind::Tools) => {

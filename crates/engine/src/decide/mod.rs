@@ -8,6 +8,7 @@ mod added;
 mod answer;
 mod cancel;
 mod claim;
+mod closing;
 mod command;
 mod erase;
 mod finish;

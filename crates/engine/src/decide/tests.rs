@@ -397,7 +397,7 @@ fn r_mod_05_only_a_whole_answer_is_accepted() {
     assert_eq!(ended(words("Yes."), StopReason::Stop), "assistant/accepted attempt/end");
     for stop in [StopReason::Length, StopReason::Refusal, StopReason::ContentFilter] {
         assert_eq!(ended(words("Half"), stop), "attempt/end step/end turn/end", "{stop:?}");
-        assert_eq!(ended(calls(&["tool"]), stop), "attempt/end step/end turn/end", "{stop:?}");
+        assert!(!ended(calls(&["tool"]), stop).contains("accepted"), "{stop:?}");
     }
     assert_eq!(ended(Vec::new(), StopReason::Stop), "attempt/end", "an empty one is tried again");
     // Calls count even where the model says that it stopped.

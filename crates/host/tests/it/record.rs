@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A session that made a plan, wrote a file and answered.
 async fn worked() -> (Rig, String) {
-    let plan = json!({"items": [{"text": "Write it", "status": "in_progress"}]});
+    let plan = json!({"items": [{"text": "Write it", "status": "completed"}]});
     let answers = json!([
         call("update_plan", plan),
         call("write_file", json!({"path": "menu.txt", "content": "Almond cake 4.20\n"})),
