@@ -154,6 +154,17 @@ pub(crate) enum Task {
         /// The folder that was written.
         folder: PathBuf,
     },
+    /// Write a session's trace: a line of OpenTelemetry JSON (OTLP) for each turn, without a word of what was said.
+    Trace {
+        /// The session.
+        session: String,
+        /// With prompts, answers, arguments and results; known keys are taken out.
+        #[arg(long)]
+        content: bool,
+        /// Into this new file instead of standard output.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
     /// Rebuild every request and every list, and compare; the first difference is exit code 6.
     Verify {
         /// Only this session.

@@ -73,6 +73,7 @@ async fn run(args: Args) -> Result<Exit, exit::Failure> {
             erase::erase(data, erase::Erase { session, seq, text_from_stdin, everywhere }).await
         }
         Task::Export { session, folder } => archive::export(&data, &session, &folder),
+        Task::Trace { session, content, out } => archive::trace(&data, &session, content, out.as_deref()),
         Task::Import { folder } => archive::import(&data, &folder),
         Task::Verify { session } => health::verify(&data, session.as_deref()),
         Task::CacheAudit { session, json } => bench::cache_audit(&data, session.as_deref(), json),

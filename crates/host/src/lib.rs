@@ -23,6 +23,7 @@ mod services;
 pub mod settings;
 mod show;
 pub mod tour;
+mod trace;
 mod vault;
 mod verify;
 
@@ -37,5 +38,6 @@ pub use ports::{SystemClock, SystemIds};
 pub use providers::dialect::WIRES as DIALECTS;
 pub use reading::read;
 pub use seat::Seat;
+pub use trace::{Words, trace};
 pub use vault::{KeyError, KeyState, Source, Vault, environment};
 pub use verify::{Checked, VerifyError, verify};

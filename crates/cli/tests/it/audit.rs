@@ -1,4 +1,4 @@
-//! `cache-audit` over a store made by a scripted run, and what `bench` prints; nothing here is timed.
+//! `cache-audit` and `trace` over a store made by a scripted run, and what `bench` prints; nothing here is timed.
 
 use crate::rig::{Rig, call, text};
 use serde_json::{Value, json};
@@ -97,4 +97,34 @@ fn perf_p2_c5_counts_are_gates_that_hold_and_each_has_its_row() {
         assert_eq!(row["holds"], if gate { json!(true) } else { Value::Null }, "{row}");
     }
     assert!(!rig.data().join("store.db").exists(), "nothing of the person's store is touched");
+}
+
+/// A trace goes to standard output or into a new file of the owner's, and never over one that is there.
+#[test]
+fn r_obs_01_a_trace_is_printed_or_written_into_a_new_file() {
+    let (rig, session) = recorded();
+    let printed = rig.run(&["trace", &session]);
+    assert_eq!(printed.code, 0, "{}", printed.err);
+    let spans = |line: &Value| {
+        let spans = line["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().expect("spans");
+        spans.iter().map(|span| span["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    let turns: Vec<Vec<String>> = printed.json().iter().map(spans).collect();
+    assert_eq!(turns.iter().map(Vec::len).collect::<Vec<_>>(), [8, 2], "{turns:?}");
+    assert_eq!(turns[1], ["chat script", "invoke_agent Daybook"]);
+    assert!(!printed.out.contains("notes.txt"), "no words unless asked");
+    let file = rig.project().join("trace.jsonl");
+    let path = file.to_str().expect("text");
+    let written = rig.run(&["trace", &session, "--content", "--out", path]);
+    assert_eq!(written.code, 0, "{}", written.err);
+    let kept = std::fs::read_to_string(&file).expect("written");
+    assert!(kept.contains("Grüße") && kept.lines().count() == 2);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(std::fs::metadata(&file).expect("there").permissions().mode() & 0o777, 0o600);
+    }
+    assert_eq!(rig.run(&["trace", &session, "--out", path]).code, 2);
+    assert_eq!(std::fs::read_to_string(&file).expect("there"), kept);
+    assert_eq!(rig.run(&["trace", "ses_00000000000000000000000000000009"]).code, 2);
 }

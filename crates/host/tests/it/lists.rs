@@ -1,8 +1,9 @@
 //! Folders, providers, settings and what is refused.
 
-use crate::rig::{Rig, text};
+use crate::rig::{Rig, call, text};
 use api::wire::command::{Command, Mode, Reply};
 use api::wire::store::{ModelChoice, ProviderDraft};
+use api::wire::view::{Activity, EntryBody, SessionView};
 use host::{Host, Options};
 use serde_json::json;
 
@@ -120,4 +121,41 @@ async fn x04_a_second_host_is_told_who_has_the_store() {
     assert!(failure.in_use());
     assert_eq!(failure.to_api().code, "store/in_use");
     assert!(failure.to_string().contains(&std::process::id().to_string()), "{failure}");
+}
+
+/// What the model reads was summarised: the session is in the next process's list, opens as it was, and goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn case_h21_a_summarised_session_is_listed_and_opens_in_the_next_process() {
+    const FILES: usize = 5;
+    let told =
+        "## Goal and corrections\nRead the ledger.\n## Open, and next\nNothing is open, the person may ask.";
+    let mut answers =
+        vec![json!({"when": {"contains": "<transcript>"}, "repeat": true, "say": [{"text": told}]})];
+    answers.extend((0..FILES).map(|n| call("read_file", json!({"path": format!("file{n}.txt")}))));
+    answers.push(text("Read."));
+    let rig = Rig::new(json!(answers)).await;
+    for n in 0..FILES {
+        let rows = "a row of the ledger, nothing in it matters much\n".repeat(150);
+        std::fs::write(rig.root.path().join(format!("project/file{n}.txt")), rows).expect("a file");
+    }
+    let session = rig.session(Mode::Ask).await;
+    let mut client = rig.client(&session).await;
+    rig.say(&session, "Read all of them.").await;
+    client.until(|view| view.activity == Activity::Idle && !view.entries.is_empty()).await;
+    rig.call(Command::Summarise { session: session.clone() }).await;
+    let summarised =
+        |view: &SessionView| view.entries.iter().any(|entry| matches!(entry.body, EntryBody::History { .. }));
+    client.until(|view| summarised(view) && view.activity == Activity::Idle).await;
+    let before = rig.view(&session).await;
+    let rig = rig.again(json!([{"repeat": true, "say": [{"text": "Still here."}]}])).await;
+    let Reply::Sessions(listed) = rig.call(Command::Sessions).await else { panic!("a list") };
+    assert_eq!(listed.iter().map(|row| &row.id).collect::<Vec<_>>(), [&session]);
+    let opened = rig.view(&session).await;
+    assert_eq!((&opened.entries, opened.seq), (&before.entries, before.seq));
+    let mut client = rig.client(&session).await;
+    rig.say(&session, "And now?").await;
+    client
+        .until(|view| view.entries.len() > before.entries.len() + 1 && view.activity == Activity::Idle)
+        .await;
+    rig.host.close().await;
 }

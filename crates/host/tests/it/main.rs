@@ -16,3 +16,4 @@ mod rules;
 mod seat;
 mod subscribing;
 mod tour;
+mod trace;
