@@ -10,6 +10,7 @@ mod attacks_injection;
 mod checkpoint;
 mod closing;
 mod crash;
+mod declared;
 mod effects;
 mod erase;
 mod erase_everywhere;

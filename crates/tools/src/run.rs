@@ -62,6 +62,13 @@ impl Finished {
 pub async fn run(cleared: Cleared, ctx: &Ctx) -> Finished {
     let (trouble_or_raw, stopped) = around(&cleared, ctx).await;
     let (end, raw) = settle(&cleared, trouble_or_raw, stopped, ctx);
+    let declared = cleared.call().declared();
+    debug_assert!(
+        end != End::Ok || declared.gives(&raw.value),
+        "{} gave {}, which isn't what it declares",
+        declared.name,
+        raw.value
+    );
     post(end, raw, ctx)
 }
 

@@ -63,10 +63,20 @@ pub struct Declared {
     pub description: &'static str,
     /// JSON Schema of its arguments.
     pub schema: Value,
+    /// JSON Schema of the structured result of a call that ended well.
+    pub output: Value,
     /// May it run beside other calls that touch other things?
     pub concurrency: Concurrency,
     /// How a window shows its calls.
     pub view: View,
+}
+
+impl Declared {
+    /// Is this a structured result that its tool declares?
+    #[must_use]
+    pub fn gives(&self, value: &Value) -> bool {
+        jsonschema::is_valid(&self.output, value)
+    }
 }
 
 /// May a call run beside others?

@@ -48,6 +48,13 @@ impl Default for DeletePath {
             version: 1,
             description: "Delete a file or a whole folder. It is kept where the person can restore it.",
             schema: object(properties, &["path"]),
+            output: object(
+                json!({
+                    "path": {"type": "string"}, "files": {"type": "integer"}, "found_done": {"const": true},
+                    "kept_in": {"type": "string"}
+                }),
+                &["path"],
+            ),
             concurrency: Concurrency::Parallel,
             view: View::Plain,
         })

@@ -6,9 +6,9 @@
 
 use super::blocking;
 use super::change::{Agreed, Change, lines, not_stale, others};
-use super::object;
 use super::read_file::is_binary;
 use super::write_file::unencodable;
+use super::{changed, object};
 use super::{near, splice};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
@@ -75,6 +75,7 @@ impl Default for EditFile {
             version: 2,
             description: "Replace text in a file: old_text by new_text, or several edits. Read the file first.",
             schema: object(properties, &["path"]),
+            output: changed(),
             concurrency: Concurrency::Parallel,
             view: View::Diff,
         })

@@ -39,6 +39,10 @@ impl Default for Job {
             version: 1,
             description: "See, await or stop a background command.",
             schema: object(properties, &["action", "id"]),
+            output: object(
+                json!({"job": {"type": "string"}, "phase": {"type": "string"}}),
+                &["job", "phase"],
+            ),
             concurrency: Concurrency::Parallel,
             view: View::Terminal,
         })

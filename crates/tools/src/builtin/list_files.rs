@@ -37,6 +37,13 @@ impl Default for ListFiles {
                 json!({"path": {"type": "string", "description": "Folder, e.g. \"src\". Default: all."}}),
                 &[],
             ),
+            output: object(
+                json!({
+                    "entries": {"type": "array", "items": {"type": "string"}}, "left_out": {"type": "integer"},
+                    "ignored": {"type": "integer"}, "complete": {"type": "boolean"}
+                }),
+                &["entries", "left_out", "ignored", "complete"],
+            ),
             concurrency: Concurrency::Parallel,
             view: View::Plain,
         })

@@ -55,6 +55,21 @@ fn object(properties: Value, required: &[&str]) -> Value {
     })
 }
 
+/// The result of a call that changes one file; `found_done` where a look after a crash showed that it had.
+fn changed() -> Value {
+    let lines = object(
+        serde_json::json!({"added": {"type": "integer"}, "removed": {"type": "integer"}}),
+        &["added", "removed"],
+    );
+    object(
+        serde_json::json!({
+            "path": {"type": "string"}, "created": {"type": "boolean"}, "changed": {"type": "boolean"},
+            "lines": {"anyOf": [lines, {"type": "null"}]}, "bytes": {"type": "integer"}, "found_done": {"const": true}
+        }),
+        &["path"],
+    )
+}
+
 /// Facts of a call that only reads a path; `also` is another name of the file that says it holds secrets. What is read goes
 /// to the model's service: of what may hold passwords or keys that is a harm that lasts.
 fn reads(spot: &Spot, exact: String, also: Option<String>) -> Surveyed {

@@ -42,6 +42,14 @@ impl Default for ReadFile {
             version: 1,
             description: "Read a text file. Not for folders or binary files.",
             schema: object(properties, &["path"]),
+            output: object(
+                json!({
+                    "path": {"type": "string"}, "bytes": {"type": "integer"}, "lines": {"type": "integer"},
+                    "encoding": {"type": "string"}, "from_line": {"type": "integer"},
+                    "to_line": {"type": "integer"}, "complete": {"type": "boolean"}
+                }),
+                &["path", "bytes", "lines", "from_line", "to_line", "complete"],
+            ),
             concurrency: Concurrency::Parallel,
             view: View::Plain,
         })

@@ -84,6 +84,17 @@ impl Default for RunCommand {
             version: 2,
             description: "Run a shell command. No other network, input or state kept between calls; what it leaves running is stopped when it ends. Not for reading or editing files.",
             schema: object(properties, &["command"]),
+            output: json!({"anyOf": [
+                object(
+                    json!({
+                        "exit_code": {"type": ["integer", "null"]}, "bytes": {"type": "integer"},
+                        "left_out": {"type": "integer"}, "output": {"type": ["string", "null"]},
+                        "leftovers": {"type": "array", "items": {"type": "string"}}
+                    }),
+                    &["exit_code", "bytes", "left_out", "output", "leftovers"],
+                ),
+                object(json!({"job": {"type": "string"}}), &["job"]),
+            ]}),
             concurrency: Concurrency::Exclusive,
             view: View::Terminal,
         })

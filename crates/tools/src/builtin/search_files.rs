@@ -58,6 +58,13 @@ impl Default for SearchFiles {
             version: 1,
             description: "Search the text of files. Gives path:line: text. Not for finding files by name.",
             schema: object(properties, &["pattern"]),
+            output: object(
+                json!({
+                    "hits": {"type": "array", "items": {"type": "string"}}, "complete": {"type": "boolean"},
+                    "files": {"type": "integer"}, "skipped": {"type": "integer"}
+                }),
+                &["hits", "complete", "files", "skipped"],
+            ),
             concurrency: Concurrency::Parallel,
             view: View::Plain,
         })

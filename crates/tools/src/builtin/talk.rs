@@ -3,6 +3,7 @@
 //! Here they are only checked and turned into their typed request. Invariant: asking is for information, never for
 //! permission, and a plan has at most one item in progress.
 
+use super::object;
 use crate::call::{Checked, Interaction, Surveyed};
 use crate::clear::Cleared;
 use crate::tool::{Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed};
@@ -48,6 +49,7 @@ impl Default for AskUser {
                 "required": ["question"],
                 "additionalProperties": false
             }),
+            output: object(json!({"answer": {"type": "string"}}), &["answer"]),
             concurrency: Concurrency::Exclusive,
             view: View::Plain,
         })
@@ -80,6 +82,7 @@ impl Default for UpdatePlan {
                 "required": ["items"],
                 "additionalProperties": false
             }),
+            output: object(json!({"version": {"type": "integer"}}), &["version"]),
             concurrency: Concurrency::Exclusive,
             view: View::Plain,
         })

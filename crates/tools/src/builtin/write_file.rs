@@ -5,7 +5,7 @@
 
 use super::blocking;
 use super::change::{Agreed, Change, lines, not_stale, others};
-use super::object;
+use super::{changed, object};
 use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::save::Target;
@@ -37,6 +37,7 @@ impl Default for WriteFile {
             version: 1,
             description: "Create a file or replace all of it. To change a part, use edit_file.",
             schema: object(properties, &["path", "content"]),
+            output: changed(),
             concurrency: Concurrency::Parallel,
             view: View::Diff,
         })

@@ -35,7 +35,8 @@ fn fake(name: &'static str, ends: Ends, semantics: Semantics) -> Arc<dyn Tool> {
     let schema =
         json!({"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": false});
     let (concurrency, view) = (Concurrency::Parallel, View::Plain);
-    let declared = Declared { name, version: 1, description: "Fake.", schema, concurrency, view };
+    let declared =
+        Declared { name, version: 1, description: "Fake.", schema, output: json!(true), concurrency, view };
     Arc::new(Fake { declared, semantics, ends })
 }
 
@@ -257,6 +258,27 @@ fn each_tool_declares_how_it_is_run_and_shown() {
     update_plan v1 Exclusive Plain
     write_file v1 Parallel Diff
     ");
+}
+
+/// Name, words, arguments, result, how it is run, for how long at most, and how it is shown: nothing of it is left to guess.
+#[test]
+fn r_tool_01_each_tool_declares_all_of_it() {
+    let rig = Rig::new();
+    for name in rig.visible.names() {
+        let one = rig.visible.declared(name).unwrap();
+        assert!(one.description.len() > 20 && one.version > 0, "{name}");
+        for schema in [&one.schema, &one.output] {
+            assert!(jsonschema::validator_for(schema).is_ok(), "{name}: {schema}");
+        }
+        assert!(
+            !one.gives(&json!(null)) && !one.gives(&json!({"anything": 1})),
+            "{name}: any result would do"
+        );
+    }
+    let read = rig.check("read_file", &json!({"path": "f"}));
+    assert_eq!(read.tool.time_ms(&read, &rig.ctx.limits), rig.ctx.limits.tool_ms);
+    assert!(rig.visible.declared("job").unwrap().gives(&json!({"job": "job_1", "phase": "running"})));
+    assert!(rig.visible.declared("write_file").unwrap().gives(&json!({"path": "f", "found_done": true})));
 }
 
 #[test]

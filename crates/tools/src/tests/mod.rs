@@ -16,6 +16,7 @@ mod rules;
 mod saving;
 mod secrecy;
 mod several;
+mod shapes;
 mod shell;
 mod words;
 
