@@ -80,7 +80,7 @@ fn shown(body: &EntryBody) -> Vec<String> {
 }
 
 /// The store as the page's fold needs it.
-struct Disk(Reader);
+pub(crate) struct Disk(pub(crate) Reader);
 
 impl Shelf for Disk {
     fn blob(&self, digest: &Digest) -> Option<Vec<u8>> {

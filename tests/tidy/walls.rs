@@ -136,6 +136,32 @@ fn a65_nothing_registers_links_that_open_the_app() {
     tree::none("links that open the app", &broken);
 }
 
+/// Folders are looked at when something is done in them, and never watched: there is no watch to use up or to lose.
+#[test]
+fn case_d16_nothing_watches_folders() {
+    let lock = std::fs::read_to_string(tree::root().join("Cargo.lock")).expect("Cargo.lock");
+    let watchers = ["notify", "inotify", "inotify-sys", "fsevent-sys", "kqueue", "watchexec", "hotwatch"];
+    let found: Vec<String> = lock
+        .lines()
+        .filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
+        .filter(|name| watchers.contains(name))
+        .map(str::to_owned)
+        .collect();
+    tree::none("libraries that watch folders", &found);
+    let calls =
+        ["inotify_init", "inotify_add_watch", "FSEventStreamCreate", "ReadDirectoryChangesW", "fanotify"];
+    let ours: Vec<String> = tree::files()
+        .iter()
+        // The cage names such calls to forbid them.
+        .filter(|file| {
+            file.is(&[".rs"]) && !["tests/tidy", "crates/sandbox"].iter().any(|at| file.path.starts_with(at))
+        })
+        .filter(|file| calls.iter().any(|call| file.text.contains(call)))
+        .map(|file| file.path.clone())
+        .collect();
+    tree::none("code that watches folders", &ours);
+}
+
 #[test]
 fn every_crate_keeps_the_lints_of_the_root() {
     let keeps = |manifest: &Table| {

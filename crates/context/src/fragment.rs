@@ -1,6 +1,6 @@
 //! Fragments: the parts the system text is made of, ordered by an explicit number.
 //!
-//! Bands: identity −100, rules −50, deployment 0, tool guidance 100 and above; gaps are there to be used. A fragment is
+//! Bands ([`band`]): identity −100, rules −50, deployment 0, tool guidance 100 and above; gaps are there to be used. A fragment is
 //! registered for as long as its [`Registration`] lives, so no text is left over from a session that ended. One
 //! fragment may take over: then the text is exactly its own. Invariant: order depends on priority and name, never on
 //! the order of registration.
@@ -9,6 +9,18 @@ use domain::digest::Digest;
 use domain::event::Trust;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where fragments of each kind begin. What lies between two is free for what belongs there.
+pub mod band {
+    /// Who Daybook is, and how it works.
+    pub const IDENTITY: i32 = -100;
+    /// What holds always, and in which words.
+    pub const RULES: i32 = -50;
+    /// What a deployment adds.
+    pub const DEPLOYMENT: i32 = 0;
+    /// How a tool is used; given while it is visible.
+    pub const TOOLS: i32 = 100;
+}
 
 /// One contribution to the system text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! all requests of all sessions with the same tools. Invariant: system text and built-in schemas stay at or under
 //! [`MAX_TOKENS`].
 
-use crate::fragment::{Fragment, Fragments, Registration};
+use crate::fragment::{Fragment, Fragments, Registration, band};
 use domain::model::{Head, ToolSpec};
 
 /// Most tokens of the head: a decision of the project, checked with a real tokenizer in a test.
@@ -38,13 +38,15 @@ const SHELL: &str =
 /// Puts the built-in fragments on the shelf; they stay as long as what is returned.
 #[must_use]
 pub fn builtin(fragments: &Fragments) -> Vec<Registration> {
-    let shell =
-        Fragment { needs_tool: Some("run_command".into()), ..Fragment::new("tools/shell", 100, SHELL) };
+    let shell = Fragment {
+        needs_tool: Some("run_command".into()),
+        ..Fragment::new("tools/shell", band::TOOLS, SHELL)
+    };
     [
-        Fragment::new("identity", -100, IDENTITY),
-        Fragment::new("work", -60, WORK),
-        Fragment::new("limits", -50, LIMITS),
-        Fragment::new("words", -40, WORDS),
+        Fragment::new("identity", band::IDENTITY, IDENTITY),
+        Fragment::new("work", band::IDENTITY + 40, WORK),
+        Fragment::new("limits", band::RULES, LIMITS),
+        Fragment::new("words", band::RULES + 10, WORDS),
         shell,
     ]
     .map(|fragment| fragments.register(fragment))
@@ -111,5 +113,48 @@ mod tests {
 
         run_command: one fresh non-interactive shell a call; no prompts, pagers or background processes.
         ");
+    }
+
+    /// The text is put together for each request from what is registered at that moment, and nothing of it is kept.
+    #[test]
+    fn r_prm_01_the_text_is_made_of_what_is_registered_now() {
+        let fragments = Fragments::default();
+        let _kept = builtin(&fragments);
+        let before = head(&fragments, Vec::new());
+        let added = fragments.register(Fragment::new("deployment/house", band::DEPLOYMENT, "House words."));
+        let with = head(&fragments, Vec::new());
+        assert_ne!(with.system, before.system);
+        assert!(with.system.ends_with("House words."), "after the rules, before guidance for tools");
+        drop(added);
+        assert_eq!(head(&fragments, Vec::new()), before, "nothing of it is left");
+    }
+
+    /// Each built-in fragment lies in the band of its kind, and between any two there is room for another.
+    #[test]
+    fn r_prm_03_fragments_lie_in_their_bands_with_room_between() {
+        let fragments = Fragments::default();
+        let _kept = builtin(&fragments);
+        let told: Vec<(String, i32)> =
+            fragments.chosen(&["run_command"]).into_iter().map(|one| (one.name, one.priority)).collect();
+        let kind = |priority: i32| match priority {
+            band::IDENTITY..band::RULES => "identity",
+            band::RULES..band::DEPLOYMENT => "rules",
+            band::DEPLOYMENT..band::TOOLS => "deployment",
+            band::TOOLS.. => "tools",
+            _ => "before all",
+        };
+        let kinds: Vec<(&str, &str)> =
+            told.iter().map(|(name, priority)| (name.as_str(), kind(*priority))).collect();
+        assert_eq!(
+            kinds,
+            [
+                ("identity", "identity"),
+                ("work", "identity"),
+                ("limits", "rules"),
+                ("words", "rules"),
+                ("tools/shell", "tools")
+            ]
+        );
+        assert!(told.windows(2).all(|pair| pair[1].1 - pair[0].1 >= 10), "{told:?}");
     }
 }

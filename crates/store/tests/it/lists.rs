@@ -116,3 +116,45 @@ fn folders_and_settings_are_remembered() {
     assert_eq!(store.setting("language"), Ok(Some("zh".into())));
     assert_eq!(store.setting("theme"), Ok(None));
 }
+
+/// Whoever reads while somebody writes sees what was there before or what is there now, and never nothing.
+#[test]
+fn case_h24_a_reader_beside_a_writer_never_finds_an_empty_list() {
+    const LOADS: usize = 10_000;
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    for n in 1..=3 {
+        store.append(&session(n), 0, vec![created()], Durability::Normal).expect("appends");
+    }
+    store.edit(Edit::Set { name: "language".into(), value: "zh".into() }).expect("saves");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let (store, done) = (&store, &done);
+    let saved = std::thread::scope(|both| {
+        let writer = both.spawn(move || {
+            let mut saved = 0;
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                let title = renamed(&format!("Title {saved}"));
+                store.append(&session(1), saved + 1, vec![title], Durability::Normal).expect("appends");
+                let value = if saved % 2 == 0 { "en" } else { "zh" };
+                store.edit(Edit::Set { name: "language".into(), value: value.into() }).expect("saves");
+                saved += 1;
+            }
+            saved
+        });
+        let mut reader = store::Reader::open(dir.path()).expect("opens");
+        for n in 0..LOADS {
+            // As a program that has just started, now and then.
+            if n % 20 == 0 {
+                reader = store::Reader::open(dir.path()).expect("opens");
+            }
+            let listed = reader.sessions().expect("lists");
+            assert_eq!(listed.len(), 3, "load {n}");
+            let first = reader.events(&session(1), 0, 1).expect("reads");
+            assert_eq!(first.len(), 1, "load {n}");
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        writer.join().expect("it writes to the end")
+    });
+    assert!(saved > 100, "{saved} saves beside {LOADS} loads");
+    assert_eq!(store.setting("language").map(|found| found.is_some()), Ok(true));
+}

@@ -174,3 +174,41 @@ fn a_store_of_the_first_layout_is_read_as_it_is_and_updated_behind_a_copy() {
     assert_eq!((layout, events), (1, 1));
     assert!(copy.prepare("SELECT * FROM blobs").is_err(), "the copy has the old layout");
 }
+
+/// Whatever an older build left is listed and opens after the update; where the update can't be made, that is said and every
+/// byte stays as it was.
+#[test]
+fn case_h19_after_an_update_every_session_is_listed_and_opens() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = open(dir.path());
+    for n in 1..=20 {
+        store.append(&session(n), 0, vec![created()], Durability::Normal).expect("appends");
+        let title = vec![renamed(&format!("Chat {n}"))];
+        store.append(&session(n), 1, title, Durability::Normal).expect("appends");
+        store.append(&session(n), 2, turn_until_asked(1), Durability::Normal).expect("appends");
+    }
+    let listed = store.sessions().expect("lists");
+    let logs: Vec<_> = (1..=20).map(|n| store.events(&session(n), 0, 99).expect("reads")).collect();
+    drop(store);
+    // As the first build left it: its lists were made anew by each later one, and there were fewer tables.
+    raw(dir.path())
+        .execute_batch(&format!(
+            "{FIRST_LAYOUT}; UPDATE facts_of_store SET value = 0 WHERE name = 'projections'"
+        ))
+        .expect("goes back");
+    let before = hashes(dir.path());
+    // No copy can be kept first, so nothing is changed.
+    let copy = dir.path().join("backups/store-layout-1.db");
+    fs::create_dir_all(copy.join("in the way")).expect("makes");
+    let error = Store::open(dir.path(), inline()).err().expect("refused").to_string();
+    assert!(error.contains(copy.to_str().expect("text")), "{error}");
+    fs::remove_dir_all(&copy).expect("deletes");
+    assert_eq!(hashes(dir.path()), before);
+    let store = open(dir.path());
+    assert!(copy.is_file());
+    assert_eq!(store.sessions().expect("lists"), listed);
+    for (n, log) in (1..=20).zip(&logs) {
+        assert_eq!(&store.events(&session(n), 0, 99).expect("opens"), log);
+        assert_eq!(store.state(&session(n)).expect("folds").next_seq, log.len() as u64);
+    }
+}

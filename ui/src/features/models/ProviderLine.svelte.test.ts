@@ -88,3 +88,12 @@ test('a service that was added is said to be saved, and comes into view', async 
   expect(line).toHaveTextContent('Second');
   expect(into.mock.instances).toContain(line);
 });
+
+test('d08_without_a_keychain_the_page_says_how_long_a_key_is_kept_and_takes_it', async () => {
+  const { fake, providers } = await made(service('own', { key: 'session_only' }));
+  const info = { ...fake.world.app, keychain: 'missing' };
+  render(ModelsSettings, { t: en, info, providers, ...CHOICE, instead: [], oninstead: vi.fn() });
+  expect(screen.getByText(/^This computer has no keychain that Daybook can use/)).toBeVisible();
+  expect(screen.getByText(/^Key kept until Daybook closes/)).toBeVisible();
+  expect(providers.connected.map((provider) => provider.id)).toEqual(['own']);
+});
