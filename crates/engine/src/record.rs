@@ -18,8 +18,11 @@ use tools::run::{NO_OUTPUT, error_text};
 /// The kinds of events that hold what a call or a job gave back.
 const RESULT: &str = "tool/result";
 const ENDED: &str = "job/ended";
-/// The kind of those that hold what a job printed while it ran.
+/// The kinds of those that a job begins with, and that hold what it printed while it ran.
+const STARTED: &str = "job/started";
 const PRINTED: &str = "job/output";
+/// Behind the last place of any session.
+const AFTER_ALL: u64 = u64::MAX >> 1;
 /// What the first content that a result keeps is called: of a command, all that it printed.
 const FIRST: &str = "output-1";
 /// How the text of one that ran here and was stopped begins.
@@ -131,19 +134,31 @@ fn behind<'a>(text: &'a str, head: &str) -> &'a str {
     }
 }
 
-/// What was logged of a job's output while it ran.
+/// What was logged of a job's output while it ran: nothing of it stands before its beginning.
 fn logged(reader: &Reader, session: &SessionId, job: &JobId) -> Result<String, ReadError> {
-    let (mut pieces, mut before) = (Vec::new(), u64::MAX >> 1);
-    while let Some(seq) = reader.last_of(session, PRINTED, before)? {
+    let (mut pieces, mut within) = (Vec::new(), began(reader, session, job)?..AFTER_ALL);
+    while let Some(seq) = reader.last_with(session, PRINTED, job.as_str(), within.clone())? {
         if let Some(Fact::JobOutput(e)) = reader.fact(session, seq)?
             && e.job == *job
         {
             pieces.push(e.text);
         }
-        before = seq;
+        within.end = seq;
     }
     pieces.reverse();
     Ok(pieces.concat())
+}
+
+/// Where a job began; the session's beginning where that can't be told any more.
+fn began(reader: &Reader, session: &SessionId, job: &JobId) -> Result<u64, ReadError> {
+    let mut before = AFTER_ALL;
+    while let Some(seq) = reader.last_with(session, STARTED, job.as_str(), 0..before)? {
+        match reader.fact(session, seq)? {
+            Some(Fact::JobStarted(e)) if e.job == *job => return Ok(seq),
+            _ => before = seq,
+        }
+    }
+    Ok(0)
 }
 
 impl Whole {

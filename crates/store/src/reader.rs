@@ -18,6 +18,7 @@ use domain::event::{Fact, Recorded};
 use domain::ids::SessionId;
 use domain::state::State;
 use rusqlite::Connection;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -110,8 +111,23 @@ impl Reader {
         self.with(|connection| rows::last_of(connection, session, kind, before))
     }
 
+    /// Where the last event of this type in these places stands that has this text in its payload, as it stands there, or isn't
+    /// whole any more. The payloads of those after it are looked through, and none of them is decoded.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub fn last_with(
+        &self,
+        session: &SessionId,
+        kind: &str,
+        text: &str,
+        within: Range<u64>,
+    ) -> Result<Option<u64>, ReadError> {
+        self.with(|connection| rows::last_with(connection, session, kind, text, within))
+    }
+
     /// What `of` gives for the newest event of this type with this text in its payload, as it stands there, for which it gives
-    /// anything. Only those are read.
+    /// anything. Only those are decoded; the payloads of the others after it are looked through.
     ///
     /// # Errors
     /// When one of them isn't what was written, or isn't known to this build.
@@ -123,9 +139,7 @@ impl Reader {
         of: impl Fn(&Fact) -> Option<T>,
     ) -> Result<Option<T>, ReadError> {
         let mut before = u64::MAX >> 1;
-        while let Some(seq) =
-            self.with(|connection| rows::last_with(connection, session, kind, text, before))?
-        {
+        while let Some(seq) = self.last_with(session, kind, text, 0..before)? {
             if let Some(found) = self.fact(session, seq)?.as_ref().and_then(&of) {
                 return Ok(Some(found));
             }

@@ -9,6 +9,7 @@ use domain::digest::Digest;
 use domain::event::{Payload, Recorded};
 use domain::ids::SessionId;
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Row, params};
+use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -180,22 +181,25 @@ pub(crate) fn last_of(
         .map_err(ReadError::sql("looking for an event"))
 }
 
-/// The place of the last event of this type before `before` whose payload has this text, or isn't whole any more.
+/// The place of the last event of this type in these places whose payload has this text, or isn't whole any more.
 pub(crate) fn last_with(
     connection: &Connection,
     session: &SessionId,
     kind: &str,
     text: &str,
-    before: u64,
+    within: Range<u64>,
 ) -> Result<Option<u64>, ReadError> {
+    let Range { start, end } = within;
     connection
         .prepare_cached(
-            "SELECT seq FROM events WHERE session = ?1 AND kind = ?2 AND seq < ?3 \
-             AND (payload IS NULL OR instr(payload, ?4)) ORDER BY seq DESC LIMIT 1",
+            "SELECT seq FROM events WHERE session = ?1 AND kind = ?2 AND seq >= ?3 AND seq < ?4 \
+             AND (payload IS NULL OR instr(payload, ?5)) ORDER BY seq DESC LIMIT 1",
         )
         .and_then(|mut select| {
             select
-                .query_row(params![session.as_str(), kind, int(before), text], |row| row.get(0).map(nat))
+                .query_row(params![session.as_str(), kind, int(start), int(end), text], |row| {
+                    row.get(0).map(nat)
+                })
                 .optional()
         })
         .map_err(ReadError::sql("looking for an event"))

@@ -283,6 +283,13 @@ fn only_events_with_a_text_are_looked_at_from_the_newest_on() {
     let check = |found: (String, String), expect: &str, looked_at: &str| {
         assert_eq!(found, (expect.to_owned(), looked_at.to_owned()));
     };
+    let last = |within| store.last_with(&session(1), "session/renamed", "red", within).expect("reads");
+    let newest_red = last(0..u64::MAX >> 1).expect("it is there");
+    assert_eq!(
+        (last(newest_red..newest_red + 1), last(newest_red + 1..u64::MAX >> 1)),
+        (Some(newest_red), None)
+    );
+    assert!(last(0..newest_red).is_some_and(|before| before < newest_red));
     check(newest("session/renamed", "red", ""), "red 4", "red 4");
     check(newest("session/renamed", "red", "red 4"), "red 3", "red 4, red 3");
     check(newest("session/renamed", "blue 2", "blue 2"), "", "blue 2");
