@@ -1,7 +1,7 @@
 //! A streaming answer: live pieces and logged pieces of the same stream become one text.
 //!
 //! Each piece comes with its place in the stream. Invariant: a byte is shown once, whichever way it comes first; a live
-//! piece behind a gap waits for the log, and where the log won't have it, the gap is passed over with a mark.
+//! piece behind a gap waits for the log, and only a gap that the full log doesn't have is passed over, with a mark.
 
 use super::{Fold, words};
 use crate::wire::view::{EntryBody, NoticeLevel, Patch};
@@ -10,13 +10,18 @@ use domain::ids::AttemptId;
 use domain::model::{Block, ModelDelta};
 use engine::Live;
 
+/// Most bytes of the newest output that wait for the log to be full.
+pub(super) const HELD_BYTES: usize = 64 << 10;
+
 /// How far a stream of text is logged, and how far it is shown.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
     logged: usize,
     shown: usize,
-    /// How far it is logged at most, where it has such a limit.
+    /// How far it is logged at most, where it has such a limit: a log that isn't full up to it has more to come.
     limit: Option<usize>,
+    /// What isn't logged any more and stands behind something that will be: its place and the text.
+    held: Option<(usize, String)>,
 }
 
 impl Seen {
@@ -28,12 +33,17 @@ impl Seen {
     /// What to show of live output at this place.
     pub(super) fn live(&mut self, at: usize, text: &str) -> String {
         let unlogged = self.limit.is_some_and(|limit| at + text.len() > limit);
-        let gap = unlogged && at > self.shown;
-        if gap {
-            self.shown = at;
+        match (unlogged && at > self.shown, self.is_full()) {
+            (true, false) => {
+                self.hold(at, text);
+                String::new()
+            }
+            (true, true) => {
+                self.shown = at;
+                format!("…{}", self.fresh(at, text))
+            }
+            (false, _) => self.fresh(at, text).to_owned(),
         }
-        let fresh = self.fresh(at, text);
-        if gap { format!("…{fresh}") } else { fresh.to_owned() }
     }
 
     /// What of the text at this place hasn't been shown.
@@ -46,11 +56,33 @@ impl Seen {
         fresh
     }
 
-    /// The same for the next logged text.
-    pub(super) fn logged<'a>(&mut self, text: &'a str) -> &'a str {
+    /// The same for the next logged text, and what waited for it.
+    pub(super) fn logged(&mut self, text: &str) -> String {
         let at = self.logged;
         self.logged += text.len();
-        self.fresh(at, text)
+        let mut fresh = self.fresh(at, text).to_owned();
+        if self.is_full()
+            && let Some((at, held)) = self.held.take()
+        {
+            fresh.push_str(&self.live(at, &held));
+        }
+        fresh
+    }
+
+    /// Is all logged that will be? The log ends at its limit, or before a character that doesn't fit.
+    fn is_full(&self) -> bool {
+        self.limit.is_some_and(|limit| self.logged + char::MAX.len_utf8() > limit)
+    }
+
+    fn hold(&mut self, at: usize, text: &str) {
+        let (from, mut held) = match self.held.take() {
+            Some((from, held)) if from + held.len() == at => (from, held),
+            _ => (at, String::new()),
+        };
+        held.push_str(text);
+        let over = held.ceil_char_boundary(held.len().saturating_sub(HELD_BYTES));
+        held.drain(..over);
+        self.held = Some((from + over, held));
     }
 }
 
@@ -108,11 +140,11 @@ impl Fold {
                 return;
             };
             let (text, reasoning) = match delta {
-                ModelDelta::Text { text } => (streaming.text.logged(text), ""),
-                ModelDelta::Reasoning { text } => ("", streaming.reasoning.logged(text)),
-                ModelDelta::Arguments { .. } => ("", ""),
+                ModelDelta::Text { text } => (streaming.text.logged(text), String::new()),
+                ModelDelta::Reasoning { text } => (String::new(), streaming.reasoning.logged(text)),
+                ModelDelta::Arguments { .. } => continue,
             };
-            self.streamed(&e.attempt, text, reasoning, out);
+            self.streamed(&e.attempt, &text, &reasoning, out);
         }
     }
 

@@ -72,7 +72,7 @@ impl Fold {
 
     pub(super) fn logged_output(&mut self, e: &ToolOutput, out: &mut Vec<Patch>) {
         let Some(seen) = self.outputs.get_mut(&e.call) else { return };
-        let fresh = seen.logged(&e.text).to_owned();
+        let fresh = seen.logged(&e.text);
         self.more(&e.call, fresh, out);
     }
 

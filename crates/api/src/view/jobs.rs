@@ -55,7 +55,7 @@ impl Fold {
 
     pub(super) fn logged_job_output(&mut self, e: &JobOutput, out: &mut Vec<Patch>) {
         let Some(seen) = self.job_outputs.get_mut(&e.job) else { return };
-        let fresh = seen.logged(&e.text).to_owned();
+        let fresh = seen.logged(&e.text);
         self.more_of_job(&e.job, fresh, out);
     }
 

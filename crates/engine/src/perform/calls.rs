@@ -263,8 +263,10 @@ pub(crate) fn live(
     let forward = Output::To(Arc::new(move |text: &str| {
         let at = bytes.fetch_add(text.len(), Ordering::Relaxed);
         show(at, text);
-        if at + text.len() <= most {
-            drop(line.send(Some(text.to_owned())));
+        // Full to the last character that fits: whoever knows the limit knows when no more of it comes.
+        let fits = text.floor_char_boundary(most.saturating_sub(at));
+        if fits > 0 {
+            drop(line.send(Some(text[..fits].to_owned())));
         }
     }));
     let forwarding = tokio::spawn(async move {

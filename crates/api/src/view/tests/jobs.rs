@@ -1,6 +1,7 @@
 //! Jobs as shown: a line that keeps its place, output that shows once, and an end in facts.
 
 use super::*;
+use crate::view::answer::HELD_BYTES;
 use crate::view::patch::{apply, joined};
 use crate::wire::job::{JobPhase, JobView};
 use serde_json::json;
@@ -86,9 +87,13 @@ fn live_output_of_a_job_shows_once_and_outlives_its_turn() {
     assert_eq!(patches, [Patch::JobOutput { job: JobId::from_bits(1).to_string(), text: "tock\n".into() }]);
 }
 
+/// Some lines, all of one length.
+const LINE: usize = 8;
+const LINES: usize = 3;
+
 #[test]
 fn the_newest_output_goes_on_for_one_who_came_after_the_log_was_full() {
-    let logged = "x".repeat(Live::JOB_LOGGED - 4);
+    let logged = "x".repeat(Live::JOB_LOGGED);
     let mut fold = folded(with([made(1), vec![printed(1, &logged)]].concat()), &Blobs::default());
     let (session, job) = (session(), JobId::from_bits(1));
     let live = |at, text: &str| Live::JobOutput {
@@ -105,6 +110,29 @@ fn the_newest_output_goes_on_for_one_who_came_after_the_log_was_full() {
     assert_eq!(shown(&fold), "three\nfour\n");
     drop(fold.live(&live(106, "four\n")));
     assert_eq!(shown(&fold), "three\nfour\n", "shown once");
+    // While the log still fills, what it won't have waits until it is full, and nothing that it will have is passed over.
+    let (early, late) = logged.split_at(10);
+    let mut fold = folded(with([made(1), vec![printed(1, early)]].concat()), &Blobs::default());
+    let line = |at: usize| format!("{at:0digits$}\n", digits = LINE - 1);
+    for at in (0..LINES).map(|n| n * LINE) {
+        assert_eq!(fold.live(&live(at, &line(at))), []);
+    }
+    let log = |fold: &mut Fold, text: &str| {
+        let facts = vec![printed(1, early), printed(1, text)];
+        let next = events(with([made(1), facts].concat())).pop().unwrap();
+        fold.event(&next, &Blobs::default())
+    };
+    let id = JobId::from_bits(1).to_string();
+    let held: String = (0..LINES).map(|n| line(n * LINE)).collect();
+    let text = format!("{late}{held}");
+    assert_eq!(log(&mut fold, late), [Patch::JobOutput { job: id.clone(), text }]);
+    // A character that doesn't fit ends the log, too, and of too much that waits the newest stays.
+    let mut fold = folded(with([made(1), vec![printed(1, early)]].concat()), &Blobs::default());
+    drop(fold.live(&live(100, &"y".repeat(HELD_BYTES))));
+    drop(fold.live(&live(100 + HELD_BYTES, "z")));
+    let short = &late[..late.len() - 3];
+    let text = format!("{short}…{}z", "y".repeat(HELD_BYTES - 1));
+    assert_eq!(log(&mut fold, short), [Patch::JobOutput { job: id, text }]);
     // Behind a gap that the log fills, it waits for the log.
     let mut fold = folded(with(made(1)), &Blobs::default());
     let Live::JobOutput { session, job, text, .. } = live(0, "two\n") else { panic!() };
