@@ -358,3 +358,25 @@ fn tree(state: &State, call: &CallId) -> Option<Digest> {
 pub(crate) fn internal(message: &str) -> ToolError {
     ToolError { code: "internal".into(), message: message.into(), suggestion: None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::Post;
+
+    #[tokio::test]
+    async fn output_is_logged_to_the_last_character_that_fits() {
+        let (queue, mut posts) = mpsc::channel(8);
+        let logged = |text| Input::Output { call: CallId::from_bits(1), text };
+        let (output, ended, forwarding) = live(Pieces::new(queue), 8, |_, _| {}, logged);
+        let Output::To(take) = output else { panic!() };
+        ["abc", "def", "géh", "i"].into_iter().for_each(|piece| take(piece));
+        drop(ended.send(None));
+        forwarding.await.unwrap();
+        let mut texts = Vec::new();
+        while let Ok(Post::Input(Input::Output { text, .. })) = posts.try_recv() {
+            texts.push(text);
+        }
+        assert_eq!(texts, ["abc", "def", "g"]);
+    }
+}
