@@ -310,6 +310,29 @@ pub struct Answered {
     /// Is the message the provider's own words, not ours?
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quoted: bool,
+    /// What is wrong with the certificate that the server showed, where that was it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<CertificateProblem>,
+}
+
+/// Why the certificate of a server wasn't taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CertificateProblem {
+    /// Nobody signed it whom this computer trusts.
+    Untrusted,
+    /// It holds no more.
+    Expired,
+    /// It doesn't hold yet.
+    NotYet,
+    /// It is another server's.
+    Name,
+    /// It was taken back.
+    Revoked,
+    /// It is an authority's, which may sign others but not speak for a server.
+    Authority,
+    /// Anything else.
+    Other,
 }
 
 impl std::fmt::Display for Answered {

@@ -41,7 +41,7 @@ pub fn http_error(failure: &HttpFailure<'_>) -> ModelError {
     let words = if quoted { &*evidence.words } else { "the provider gave no reason" };
     let address = (class == ErrorClass::NotFound).then(|| shown(failure.url));
     let mut error = ModelError::new(class, words);
-    error.answered = Answered { status: Some(failure.status), address, quoted };
+    error.answered = Answered { status: Some(failure.status), address, quoted, certificate: None };
     error.retry_after_ms = failure.retry_after_ms;
     error.context_tokens = if class == ErrorClass::ContextOverflow { evidence.window() } else { None };
     error
@@ -56,7 +56,7 @@ pub fn in_stream(data: &Value) -> ModelError {
     let quoted = !evidence.words.is_empty();
     let words = if quoted { &*evidence.words } else { "the provider reported an error inside its answer" };
     let mut error = ModelError::new(class, words);
-    error.answered = Answered { status: evidence.status(), address: None, quoted };
+    error.answered = Answered { status: evidence.status(), address: None, quoted, certificate: None };
     error.retry_after_ms = evidence.retry_after_ms();
     error.context_tokens = if class == ErrorClass::ContextOverflow { evidence.window() } else { None };
     error

@@ -1,4 +1,4 @@
-//! A *connection*: where a dialect is spoken, with which key, through which proxy.
+//! A *connection*: where a dialect is spoken, with which key, through which proxy, and who is trusted there.
 //!
 //! Addresses are typed by people: a bare root, `/v1`, `/v1/` and the full path all mean the same endpoint. Invariants:
 //! the key is shown nowhere (not in `Debug`, not in messages); no key configured means no header; a loopback address
@@ -7,6 +7,7 @@
 use secrecy::{ExposeSecret, SecretString};
 use url::{Host, Url};
 
+use crate::Authorities;
 use crate::dialect::Wire;
 
 /// How to reach the network.
@@ -34,6 +35,8 @@ pub struct Connection {
     pub key: Option<SecretString>,
     /// How to get there.
     pub proxy: Proxy,
+    /// Authorities that are trusted here beside those of this computer.
+    pub authorities: Authorities,
 }
 
 /// An address can't be used.
@@ -70,7 +73,20 @@ impl Connection {
     ) -> Result<Self, ConnectionError> {
         let base_url = parse_base(base_url)?;
         let key = key.filter(|key| !key.expose_secret().trim().is_empty());
-        Ok(Self { provider: provider.into(), dialect: dialect.into(), base_url, key, proxy })
+        Ok(Self {
+            provider: provider.into(),
+            dialect: dialect.into(),
+            base_url,
+            key,
+            proxy,
+            authorities: Authorities::default(),
+        })
+    }
+
+    /// The same, trusting these authorities beside those of this computer.
+    #[must_use]
+    pub fn trusting(self, authorities: Authorities) -> Self {
+        Self { authorities, ..self }
     }
 
     /// The address of the dialect's endpoint.

@@ -9,6 +9,7 @@
 
 pub mod anthropic;
 pub mod capabilities;
+pub mod certificates;
 pub mod chat;
 pub mod classify;
 pub mod connection;
@@ -27,6 +28,7 @@ mod answer;
 mod json;
 
 pub use capabilities::capabilities;
+pub use certificates::{Authorities, AuthorityError};
 pub use connection::{Connection, ConnectionError, Proxy};
 pub use dialect::{Begun, Body, Dialect, Markers, UnknownDialect, dialect_of};
 pub use http::{Http, Timers};

@@ -365,7 +365,8 @@ fn a21_exactly_what_is_written_is_shown_or_nothing_is() {
 
 #[test]
 fn r_cli_08_every_end_says_why_and_by_whom() {
-    let answered = Answered { status: Some(404), address: Some("http://a/v1".into()), quoted: true };
+    let answered =
+        Answered { status: Some(404), address: Some("http://a/v1".into()), quoted: true, certificate: None };
     let ends = [
         End::Completed,
         End::Cancelled { by: CancelBy::User },

@@ -7,7 +7,7 @@ use crate::wire::view::{Halt, Plan, PlanItem, PlanStatus, QuestionView, WaitingM
 use domain::call;
 use domain::event;
 use domain::ids::QuestionId;
-use domain::model::{Answered, ErrorClass, ModelError};
+use domain::model::{Answered, CertificateProblem, ErrorClass, ModelError};
 use domain::state::Waiting;
 use std::collections::BTreeMap;
 
@@ -160,7 +160,21 @@ pub(crate) fn rule(rule: &str) -> Halt {
     }
 }
 
-/// What is known of a failure: its class, who said what (`said`: the service, `message`: we), `status` and `address`.
+/// What is wrong with a certificate, as events write it.
+fn certificate(problem: CertificateProblem) -> &'static str {
+    match problem {
+        CertificateProblem::Untrusted => "untrusted",
+        CertificateProblem::Expired => "expired",
+        CertificateProblem::NotYet => "not_yet",
+        CertificateProblem::Name => "name",
+        CertificateProblem::Revoked => "revoked",
+        CertificateProblem::Authority => "authority",
+        CertificateProblem::Other => "other",
+    }
+}
+
+/// What is known of a failure: its class, who said what (`said`: the service, `message`: we), `status`, `address` and what is
+/// wrong with the server's `certificate`.
 fn failure(class: &str, message: &str, answered: &Answered) -> Vec<(&'static str, String)> {
     let words = if answered.quoted { "said" } else { "message" };
     let known = [
@@ -168,6 +182,7 @@ fn failure(class: &str, message: &str, answered: &Answered) -> Vec<(&'static str
         (!message.is_empty()).then(|| (words, message.to_owned())),
         answered.status.map(|status| ("status", status.to_string())),
         answered.address.clone().map(|address| ("address", address)),
+        answered.certificate.map(|problem| ("certificate", certificate(problem).to_owned())),
     ];
     known.into_iter().flatten().collect()
 }

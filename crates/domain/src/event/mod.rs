@@ -359,7 +359,10 @@ mod tests {
         else {
             panic!()
         };
-        assert_eq!(error.answered, Answered { status: Some(500), address: None, quoted: false });
+        assert_eq!(
+            error.answered,
+            Answered { status: Some(500), address: None, quoted: false, certificate: None }
+        );
         let old = r#"{"end":{"reason":"failed","code":"server","message":"oops (HTTP 500)"}}"#;
         let Ok(Fact::TurnEnd(TurnEnd { end })) = Fact::decode("turn/end", 1, old) else { panic!() };
         assert_eq!(end, End::failed("server", "oops (HTTP 500)"));

@@ -350,7 +350,9 @@ fn model_of(step: &Step) -> ModelChoice {
 fn wait(step: &Step, error: &ModelError, env: &Env<'_>) -> Option<u64> {
     let limits = env.limits;
     let most = if is_summary(step) { limits.attempts_per_summary } else { limits.attempts_per_step };
-    if !error.class.is_transient() || step.tries >= most {
+    // A certificate that was refused is the same a moment later.
+    let transient = error.class.is_transient() && error.answered.certificate.is_none();
+    if !transient || step.tries >= most {
         return None;
     }
     let doubled = limits.backoff_first_ms.saturating_mul(1 << step.tries.saturating_sub(1).min(20));

@@ -210,7 +210,7 @@ fn p37_a_404_shows_where_we_asked_without_its_query() {
 #[test]
 fn what_a_server_said_and_what_it_answered_with_are_fields_of_their_own() {
     let error = fail(529, r#"{"error":{"message":"busy (HTTP 200)"}}"#);
-    let Answered { status, address, quoted } = error.answered;
+    let Answered { status, address, quoted, .. } = error.answered;
     assert_eq!((error.message.as_str(), status, address, quoted), ("busy (HTTP 200)", Some(529), None, true));
     let error = in_stream(&serde_json::json!({"error": {"message": "quota", "code": 429}}));
     let Answered { status, quoted, .. } = error.answered;

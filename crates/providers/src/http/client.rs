@@ -1,7 +1,7 @@
 //! The reqwest clients, one per way out, and how their failures read.
 //!
 //! Invariants: `ring` is the process's TLS provider before the first client is built; trust is the system's store plus
-//! the file named by `SSL_CERT_FILE`; no client follows redirects, asks for compression or retries by itself; servers
+//! the file named by `SSL_CERT_FILE` plus the service's own authorities, which no other service's client knows; no client follows redirects, asks for compression or retries by itself; servers
 //! on this machine are reached straight.
 
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::error::Error as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use domain::model::{ErrorClass, ModelError};
+use domain::model::{CertificateProblem, ErrorClass, ModelError};
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, Client, ClientBuilder};
 use secrecy::ExposeSecret;
@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::classify::shown;
 use crate::dialect::Wire;
-use crate::{Connection, Proxy};
+use crate::{Authorities, Connection, Proxy};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -30,16 +30,16 @@ pub(crate) struct Clients(Mutex<HashMap<Way, Client>>);
 enum Way {
     /// Plain HTTP to this machine: it needs no certificates, and works where the system has none.
     Plain,
-    /// Anything else.
-    By(Proxy),
+    /// Anything else, trusting these beside the system's authorities.
+    By(Proxy, Authorities),
 }
 
 impl Way {
     fn of(connection: &Connection) -> Self {
         match (connection.is_loopback(), connection.base_url.scheme()) {
             (true, "http") => Self::Plain,
-            (true, _) => Self::By(Proxy::Direct),
-            (false, _) => Self::By(connection.proxy.clone()),
+            (true, _) => Self::By(Proxy::Direct, connection.authorities.clone()),
+            (false, _) => Self::By(connection.proxy.clone(), connection.authorities.clone()),
         }
     }
 }
@@ -69,13 +69,20 @@ fn build(way: &Way) -> Result<Client, ModelError> {
         .tcp_keepalive(Duration::from_secs(30));
     let builder = match way {
         Way::Plain => builder.no_proxy().tls_certs_only([]),
-        Way::By(Proxy::System) => extra_roots(builder)?,
-        Way::By(Proxy::Direct) => extra_roots(builder)?.no_proxy(),
-        Way::By(Proxy::Url(url)) => extra_roots(builder)?.proxy(
-            reqwest::Proxy::all(url)
-                .map_err(|error| network(format!("the proxy `{url}` can't be used: {}", cause(&error))))?
-                .no_proxy(reqwest::NoProxy::from_env()),
-        ),
+        Way::By(proxy, authorities) => {
+            let builder = own_roots(extra_roots(builder)?, authorities)?;
+            match proxy {
+                Proxy::System => builder,
+                Proxy::Direct => builder.no_proxy(),
+                Proxy::Url(url) => builder.proxy(
+                    reqwest::Proxy::all(url)
+                        .map_err(|error| {
+                            network(format!("the proxy `{url}` can't be used: {}", cause(&error)))
+                        })?
+                        .no_proxy(reqwest::NoProxy::from_env()),
+                ),
+            }
+        }
     };
     builder.build().map_err(|error| {
         network(format!(
@@ -95,6 +102,16 @@ fn extra_roots(builder: ClientBuilder) -> Result<ClientBuilder, ModelError> {
     let pem = std::fs::read(&path).map_err(|error| unusable(error.to_string()))?;
     let roots = Certificate::from_pem_bundle(&pem).map_err(|error| unusable(cause(&error)))?;
     Ok(builder.tls_certs_merge(roots))
+}
+
+/// Adds the service's own authorities.
+fn own_roots(builder: ClientBuilder, authorities: &Authorities) -> Result<ClientBuilder, ModelError> {
+    let unusable = |error: reqwest::Error| {
+        network(format!("the service's own certificate can't be used: {}", cause(&error)))
+    };
+    let roots: Result<Vec<Certificate>, reqwest::Error> =
+        authorities.all().iter().map(|authority| Certificate::from_der(authority.der())).collect();
+    Ok(builder.tls_certs_merge(roots.map_err(unusable)?))
 }
 
 /// Headers of a request; the key's is marked so that it is never printed.
@@ -119,7 +136,62 @@ pub(crate) fn headers(connection: &Connection, wire: &dyn Wire) -> Result<Header
 /// A request that got no answer.
 pub(crate) fn failure(error: &reqwest::Error, url: &Url) -> ModelError {
     let what = if error.is_connect() { "couldn't connect to" } else { "no answer from" };
-    network(format!("{what} {}: {}", shown(url), cause(error)))
+    let mut failure = network(format!("{what} {}: {}", shown(url), cause(error)));
+    failure.answered.certificate = certificate_problem(error);
+    if let Some(problem) = failure.answered.certificate {
+        failure.message = format!("{} ({})", failure.message, certificate_words(problem));
+    }
+    failure
+}
+
+/// What is wrong with the server's certificate, where the TLS library refused it.
+fn certificate_problem(error: &reqwest::Error) -> Option<CertificateProblem> {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = error.source();
+    while let Some(source) = next {
+        // An I/O error tells of what is inside it, and doesn't name it as its source.
+        let inside = source.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        let tls = inside.map_or_else(|| source.downcast_ref(), |inside| inside.downcast_ref());
+        if let Some(rustls::Error::InvalidCertificate(why)) = tls {
+            return Some(problem_of(why));
+        }
+        next = inside.map_or_else(|| source.source(), |inside| Some(inside));
+    }
+    None
+}
+
+fn problem_of(why: &rustls::CertificateError) -> CertificateProblem {
+    use rustls::CertificateError as Why;
+    match why {
+        Why::UnknownIssuer => CertificateProblem::Untrusted,
+        Why::Expired | Why::ExpiredContext { .. } => CertificateProblem::Expired,
+        Why::NotValidYet | Why::NotValidYetContext { .. } => CertificateProblem::NotYet,
+        Why::NotValidForName | Why::NotValidForNameContext { .. } => CertificateProblem::Name,
+        Why::Revoked => CertificateProblem::Revoked,
+        // It has no name of its own in the library.
+        Why::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => {
+            CertificateProblem::Authority
+        }
+        _ => CertificateProblem::Other,
+    }
+}
+
+fn certificate_words(problem: CertificateProblem) -> &'static str {
+    match problem {
+        CertificateProblem::Untrusted => {
+            "the server's certificate isn't signed by an authority this computer trusts; where the service has an \
+             authority of its own, give its certificate in the settings, Models and keys, or with `daybook certificate`"
+        }
+        CertificateProblem::Expired => "the server's certificate has expired",
+        CertificateProblem::NotYet => {
+            "the server's certificate doesn't hold yet, or the clock of this computer is wrong"
+        }
+        CertificateProblem::Name => "the server's certificate is for another address",
+        CertificateProblem::Revoked => "the server's certificate was taken back by its authority",
+        CertificateProblem::Authority => {
+            "the server shows an authority's certificate; it has to show one that the authority signed for it"
+        }
+        CertificateProblem::Other => "the server's certificate can't be checked",
+    }
 }
 
 fn network(message: String) -> ModelError {
@@ -137,11 +209,5 @@ pub(crate) fn cause(error: &reqwest::Error) -> String {
         }
         next = source.source();
     }
-    let text = if parts.is_empty() { "the request failed".into() } else { parts.join(": ") };
-    if text.contains("UnknownIssuer") {
-        return format!(
-            "{text} (the server's certificate isn't signed by an authority this computer trusts)"
-        );
-    }
-    text
+    if parts.is_empty() { "the request failed".into() } else { parts.join(": ") }
 }

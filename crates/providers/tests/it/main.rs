@@ -8,6 +8,7 @@
     reason = "helpers of tests may panic; one process reports to another"
 )]
 
+mod authorities;
 mod net;
 mod replay;
 mod server;

@@ -1,6 +1,8 @@
 //! Trust and proxies, which come from the environment: each case runs in a process of its own.
 //!
-//! The certificates in `tests/tls` belong to an authority whose key was thrown away; they are good for nothing else.
+//! The certificates in `tests/tls` belong to authorities whose keys were thrown away; they are good for nothing else. `ca` signed
+//! `server`; `office-ca` signed `server-expired` and `server-elsewhere`, which is for another name, all with `server.key`.
+//! `expired-ca` signed nothing, and `server-authority` is an authority that signed itself. Those that hold do so until 2126; all were made with `openssl req -x509` and `openssl ca`.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -16,14 +18,14 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use crate::net::send;
 use crate::server::PATIENCE;
 
-const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"choices\":[{\"message\":{\"content\":\"reached\"},\"finish_reason\":\"stop\"}]}";
+pub(crate) const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"choices\":[{\"message\":{\"content\":\"reached\"},\"finish_reason\":\"stop\"}]}";
 
-fn file(name: &str) -> PathBuf {
+pub(crate) fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tls").join(name)
 }
 
 /// Names a test and where its other process should send; the other process runs the same test again.
-fn asked() -> Option<String> {
+pub(crate) fn asked() -> Option<String> {
     std::env::var("PROVIDERS_TEST_TARGET").ok()
 }
 
@@ -42,7 +44,7 @@ fn report(target: &str) {
 }
 
 /// Runs this test again with these variables and gives what its request met.
-fn elsewhere(test: &str, target: &str, variables: &[(&str, &str)]) -> String {
+pub(crate) fn elsewhere(test: &str, target: &str, variables: &[(&str, &str)]) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture"]).env("PROVIDERS_TEST_TARGET", target);
     for name in [
@@ -67,8 +69,13 @@ fn elsewhere(test: &str, target: &str, variables: &[(&str, &str)]) -> String {
 
 /// An https server with a certificate of the test authority, for as long as the process lives.
 fn https_server() -> u16 {
+    https_server_with("server.pem", OK, true)
+}
+
+/// One with this certificate and answer, which says that the answer is over, or just goes.
+pub(crate) fn https_server_with(certificate: &str, answer: &'static [u8], says_so: bool) -> u16 {
     let certificates =
-        CertificateDer::pem_file_iter(file("server.pem")).unwrap().map(Result::unwrap).collect();
+        CertificateDer::pem_file_iter(file(certificate)).unwrap().map(Result::unwrap).collect();
     let key = PrivateKeyDer::from_pem_file(file("server.key")).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
@@ -85,8 +92,10 @@ fn https_server() -> u16 {
             let mut stream = rustls::StreamOwned::new(session, stream);
             // A client that refuses the certificate makes these fail, as it should.
             if stream.read(&mut [0; 8192]).is_ok() {
-                drop(stream.write_all(OK));
-                stream.conn.send_close_notify();
+                drop(stream.write_all(answer));
+                if says_so {
+                    stream.conn.send_close_notify();
+                }
                 drop(stream.flush());
             }
         }

@@ -10,7 +10,7 @@ fn an_answer_that_is_tried_again_goes_away_and_one_that_is_stopped_stays() {
         facts.push(AttemptEnd { attempt: attempt(1), end, settled: Settled::Unknown, raw: None }.into());
         drawn(folded(facts, &Blobs::default()).view())
     };
-    let answered = Answered { status: Some(529), address: None, quoted: true };
+    let answered = Answered { status: Some(529), address: None, quoted: true, certificate: None };
     let error = ModelError { answered, ..ModelError::new(ErrorClass::Overloaded, "busy") };
     let retry = Some(Retry { wait_ms: 500, until: 99_000 });
     insta::assert_snapshot!(ended(AttemptEndKind::Failed { error, retry }), @r#"

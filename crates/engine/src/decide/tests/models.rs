@@ -70,6 +70,16 @@ fn r_mod_17_the_next_model_goes_on_where_one_does_not_answer() {
     assert_eq!(asked(&bench).as_deref(), Some("script"), "a new turn asks the chosen one first");
 }
 
+#[test]
+fn a_refused_certificate_is_not_asked_for_again() {
+    let mut bench = Bench::attempting();
+    let attempt = bench.attempt();
+    let mut error = ModelError::new(ErrorClass::Network, "it isn't trusted");
+    error.answered.certificate = Some(domain::model::CertificateProblem::Untrusted);
+    let refused = Input::SendFailed { attempt, error, raw: None };
+    assert_eq!(bench.take(refused), "attempt/end step/end turn/end");
+}
+
 /// A choice of the person counts more than the list, and one that a wait helps is waited for.
 #[test]
 fn r_mod_12_the_chain_waits_first_and_the_person_decides() {
