@@ -44,6 +44,10 @@ pub(crate) async fn call(
             Some(path) => room.import_session(&path).await.map(|taken| Reply::Imported(Some(taken))),
             None => Ok(Reply::Imported(None)),
         },
+        Command::ChooseCertificate { provider } => match window::choose_file(&window).await {
+            Some(path) => room.set_certificate(&provider, &path).await,
+            None => room.call(Command::Providers).await,
+        },
         command => {
             let reply = room.call(command).await?;
             if let Reply::Settings(settings) = &reply {

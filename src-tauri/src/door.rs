@@ -62,6 +62,11 @@ impl Room {
         self.0.import_session(from).await
     }
 
+    /// Trusts the certificates of a file for a service.
+    pub(crate) async fn set_certificate(&self, provider: &str, from: &Path) -> Result<Reply, ApiError> {
+        self.0.set_certificate(provider, from).await
+    }
+
     /// Does work run here, and does the person want it to go on when the window closes?
     pub(crate) fn keep_running_when_closed(&self) -> Result<bool, ApiError> {
         self.0.host().map_or(Ok(false), |host| host.keep_running_when_closed())

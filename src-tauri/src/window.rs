@@ -113,6 +113,11 @@ pub(crate) async fn choose_folder(window: &WebviewWindow) -> Option<PathBuf> {
     choose(window, |dialog| dialog.pick_folder()).await
 }
 
+/// Lets the person choose a file of certificates in the system's dialog. `None` when dismissed.
+pub(crate) async fn choose_file(window: &WebviewWindow) -> Option<PathBuf> {
+    choose(window, |dialog| dialog.pick_file()).await
+}
+
 /// Lets the person say where something is saved, in the system's dialog, which asks by itself before it answers with a place
 /// where something stands. `None` when dismissed.
 pub(crate) async fn choose_place(window: &WebviewWindow, name: String) -> Option<PathBuf> {

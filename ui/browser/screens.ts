@@ -197,6 +197,17 @@ export const SCREENS: readonly Screen[] = [
     }),
   },
   { name: 'models and keys', query: 'problem=1', go: settings(0) },
+  {
+    name: 'a service’s own certificate',
+    query: '',
+    go: async (page) => {
+      await settings(0)(page);
+      await page.getByRole('button', { name: /^(Certificate…|证书…)$/ }).click();
+      await page.getByRole('button', { name: /^(Choose the file…|选择文件…)$/ }).click();
+      await page.getByText('Office authority, Example Ltd').waitFor();
+      await settle(page);
+    },
+  },
   { name: 'permissions', query: '', go: settings(1) },
   { name: 'permissions that can’t be read', query: 'unreadable=1', go: settings(1) },
   {

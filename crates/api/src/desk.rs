@@ -138,6 +138,15 @@ pub trait Desk: Send + Sync {
     /// Removes an own service.
     fn remove_provider(&self, provider: String) -> Asked<'_, ()>;
 
+    /// Trusts the certificates of a file for this service, instead of those that were.
+    ///
+    /// # Errors
+    /// When there is no such service, or the file holds nothing that could be trusted; all stays as it was then.
+    fn set_certificate(&self, provider: String, from: PathBuf) -> Asked<'_, ()>;
+
+    /// Trusts a service's own certificates no longer.
+    fn remove_certificate(&self, provider: String) -> Asked<'_, ()>;
+
     /// Asks a service whether key and address work, and for its models.
     fn check_provider(&self, provider: String) -> Asked<'_, ()>;
 

@@ -7,6 +7,7 @@
 pub mod wire;
 
 mod added;
+mod certificate;
 mod changes;
 mod copy;
 mod desk;

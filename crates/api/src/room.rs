@@ -147,6 +147,7 @@ impl Room {
             }
             Command::ShowMade { session, made } => self.show_made(&session, made).await,
             Command::SaveCopy { .. } | Command::ImportSession => Self::no_dialog(),
+            Command::ChooseCertificate { .. } => Self::no_file_dialog(),
             Command::RecordOutline { session, from } => self.record_outline(&session, from).await,
             Command::RecordLines { session, from, count } => self.record_lines(&session, from, count).await,
             Command::RecordEvent { session, seq } => self.record_event(&session, seq).await,
@@ -168,6 +169,9 @@ impl Room {
             Command::ForgetKey { provider } => self.after(desk.forget_key(provider).await).await,
             Command::SaveProvider { provider } => self.after(desk.save_provider(provider).await).await,
             Command::RemoveProvider { provider } => self.after(desk.remove_provider(provider).await).await,
+            Command::RemoveCertificate { provider } => {
+                self.after(desk.remove_certificate(provider).await).await
+            }
             Command::CheckProvider { provider } => self.after(desk.check_provider(provider).await).await,
             Command::Settings => desk.settings().map(Reply::Settings),
             Command::SaveSettings { settings } => {
@@ -304,7 +308,7 @@ impl Room {
         self.inside.desk.providers().await.map(Reply::Providers)
     }
 
-    async fn after(&self, done: Result<(), ApiError>) -> Done {
+    pub(crate) async fn after(&self, done: Result<(), ApiError>) -> Done {
         done?;
         self.providers().await
     }

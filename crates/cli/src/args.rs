@@ -165,6 +165,8 @@ pub(crate) enum Task {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// Show a service's own certificate, or set or remove it: whom its server is trusted by, beside those this computer trusts.
+    Certificate(Certificate),
     /// Rebuild every request and every list, and compare; the first difference is exit code 6.
     Verify {
         /// Only this session.
@@ -190,6 +192,22 @@ pub(crate) enum Task {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Arguments)]
+pub(crate) struct Certificate {
+    /// The service: a preset (anthropic, openai, …), or one that was added.
+    #[arg(value_name = "PROVIDER")]
+    pub(crate) provider: String,
+    /// Trust the authorities in this PEM file, instead of those that were.
+    #[arg(long, value_name = "FILE", conflicts_with = "remove")]
+    pub(crate) set: Option<PathBuf>,
+    /// Trust none but those of this computer again.
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// One line of JSON each.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Arguments)]

@@ -7,6 +7,7 @@ mod acp;
 mod archive;
 mod args;
 mod bench;
+mod certificate;
 mod cut_off;
 mod erase;
 mod exec;
@@ -75,6 +76,7 @@ async fn run(args: Args) -> Result<Exit, exit::Failure> {
         Task::Export { session, folder } => archive::export(&data, &session, &folder),
         Task::Trace { session, content, out } => archive::trace(&data, &session, content, out.as_deref()),
         Task::Import { folder } => archive::import(&data, &folder),
+        Task::Certificate(task) => certificate::certificate(&data, task).await,
         Task::Verify { session } => health::verify(&data, session.as_deref()),
         Task::CacheAudit { session, json } => bench::cache_audit(&data, session.as_deref(), json),
         Task::Bench(task) => bench::bench(task).await,

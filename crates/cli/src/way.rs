@@ -114,6 +114,17 @@ impl Way {
         }
     }
 
+    /// Trusts the certificates of a file for a service.
+    pub(crate) async fn set_certificate(&self, provider: &str, from: &Path) -> Result<Reply, Failure> {
+        let from = std::path::absolute(from).map_err(Failure::usage)?;
+        match self {
+            Self::Seat(seat) => Ok(seat.set_certificate(provider, &from).await?),
+            Self::Guest(_) | Self::Looking(_) => {
+                Err(Failure::internal("a certificate can't be set by looking"))
+            }
+        }
+    }
+
     pub(crate) async fn events(&self, session: &str, from: u64) -> Result<Events, Failure> {
         Ok(match self {
             Self::Seat(seat) => seat.events(session, from).await?,

@@ -148,6 +148,17 @@ impl Desk for HostDesk {
         self.blocking(move |_, services| services.remove(&provider))
     }
 
+    fn set_certificate(&self, provider: String, from: PathBuf) -> Asked<'_, ()> {
+        self.blocking(move |_, services| {
+            known(services, &provider)?;
+            services.set_certificate(&provider, &from)
+        })
+    }
+
+    fn remove_certificate(&self, provider: String) -> Asked<'_, ()> {
+        self.blocking(move |_, services| services.remove_certificate(&provider))
+    }
+
     fn check_provider(&self, provider: String) -> Asked<'_, ()> {
         async move {
             known(&self.services, &provider)?;

@@ -3,6 +3,7 @@
 //! Invariants: opening is recovery; closing is orderly (no more work is claimed, what runs is stopped, and it returns when
 //! nothing runs any more); the store is the last thing to go.
 
+use crate::certificates::Certificates;
 use crate::data::{self, NoHome};
 use crate::desk::HostDesk;
 use crate::door::Door;
@@ -138,7 +139,8 @@ impl Host {
         let store = open_store(data).await?;
         let data = store.folder().to_owned();
         let vault = Arc::new(Vault::new(options.keychain, store.handle(), options.keys));
-        let services = Services::new(store.handle(), Arc::clone(&vault), options.addresses);
+        let certificates = Certificates::open(&data);
+        let services = Services::new(store.handle(), Arc::clone(&vault), options.addresses, certificates);
         let services = Arc::new(services.map_err(OpenFailure::Settings)?);
         let http = providers::Http::new(providers::Timers::default(), Arc::new(ports::now));
         let ways = Ways { services: Arc::clone(&services), vault, http, players: players(script)? };

@@ -45,13 +45,13 @@ pub(crate) fn save(to: &Path, bytes: &[u8], ids: &dyn Ids) -> Result<(), ApiErro
 
 /// Nobody else reads what replaces a file before it has that one's permissions.
 #[cfg(unix)]
-fn private(how: &mut OpenOptions) {
+pub(crate) fn private(how: &mut OpenOptions) {
     use std::os::unix::fs::OpenOptionsExt as _;
     how.mode(0o600);
 }
 
 #[cfg(not(unix))]
-fn private(_: &mut OpenOptions) {}
+pub(crate) fn private(_: &mut OpenOptions) {}
 
 /// The permissions of the file that is replaced; the new one doesn't run as its owner or group.
 #[cfg(unix)]

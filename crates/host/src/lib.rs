@@ -5,6 +5,7 @@
 //! nowhere else; what a host closes has come to rest.
 
 mod archive;
+mod certificates;
 pub mod data;
 mod desk;
 mod doctor;

@@ -110,6 +110,14 @@ impl Desk for ReadingDesk {
         only_reading()
     }
 
+    fn set_certificate(&self, _: String, _: PathBuf) -> Asked<'_, ()> {
+        only_reading()
+    }
+
+    fn remove_certificate(&self, _: String) -> Asked<'_, ()> {
+        only_reading()
+    }
+
     fn check_provider(&self, _: String) -> Asked<'_, ()> {
         only_reading()
     }

@@ -187,6 +187,23 @@ impl Seat {
         .await
     }
 
+    /// Trusts the certificates of a file for a service, instead of those that were.
+    ///
+    /// # Errors
+    /// When there is no such service, or the file holds nothing that could be trusted; all stays as it was then.
+    pub async fn set_certificate(&self, provider: &str, from: &Path) -> Result<Reply, ApiError> {
+        self.ask(true, |at| {
+            let (provider, from) = (provider.to_owned(), from.to_owned());
+            async move {
+                match at {
+                    At::Host(host) => host.room().set_certificate(&provider, &from).await,
+                    At::Guest(client) => client.set_certificate(&provider, &from).await,
+                }
+            }
+        })
+        .await
+    }
+
     /// Listens to a topic. Where the host goes, a session is told to be opened again, and the lists go on with all lines.
     ///
     /// # Errors

@@ -4,6 +4,8 @@
 //! a preset's name only changes the preset's address. Invariant: an address is checked before it is kept, and what a
 //! check found is of this run only.
 
+use crate::certificates::Certificates;
+use crate::ports::SystemClock;
 use crate::settings::set;
 use crate::vault::{KeyState, Vault};
 use api::error;
@@ -14,8 +16,9 @@ use providers::{Connection, ConnectionError, Preset, Proxy, presets};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use store::StoreHandle;
+use store::{Clock as _, StoreHandle};
 
 const NAME: &str = "providers";
 /// Most added services.
@@ -49,6 +52,7 @@ pub(crate) struct Services {
     vault: Arc<Vault>,
     /// Addresses given for this run: provider to address.
     addresses: BTreeMap<String, String>,
+    certificates: Certificates,
     own: RwLock<Vec<Own>>,
     found: Mutex<HashMap<String, Found>>,
 }
@@ -58,10 +62,11 @@ impl Services {
         store: StoreHandle,
         vault: Arc<Vault>,
         addresses: BTreeMap<String, String>,
+        certificates: Certificates,
     ) -> Result<Self, ApiError> {
         let text = store.setting(NAME).map_err(|read| api::of_read(&read))?;
         let own = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-        Ok(Self { store, vault, addresses, own: RwLock::new(own), found: Mutex::default() })
+        Ok(Self { store, vault, addresses, certificates, own: RwLock::new(own), found: Mutex::default() })
     }
 
     /// Models that may go on where the chosen one doesn't answer, in the person's order.
@@ -90,13 +95,11 @@ impl Services {
         provider: &str,
         key: Option<SecretString>,
     ) -> Result<Connection, ConnectionError> {
-        if let Some(address) = self.addresses.get(provider) {
-            return presets::connect(provider, Some(address), key, Proxy::System);
-        }
-        if let Some(own) = self.own(provider) {
-            return Connection::new(&own.id, &own.dialect, &own.base_url, key, Proxy::System);
-        }
-        presets::connect(provider, None, key, Proxy::System)
+        let connection = match (self.addresses.get(provider), self.own(provider)) {
+            (None, Some(own)) => Connection::new(&own.id, &own.dialect, &own.base_url, key, Proxy::System)?,
+            (address, _) => presets::connect(provider, address.map(String::as_str), key, Proxy::System)?,
+        };
+        Ok(connection.trusting(self.certificates.of(provider)))
     }
 
     /// All of them for showing. May block on the keychain.
@@ -145,6 +148,7 @@ impl Services {
             efforts: self.efforts(id, &models),
             context_tokens: self.own(id).and_then(|own| own.context_tokens),
             models,
+            certificates: self.certificates.shown(id, SystemClock.now_ms()),
             check: found.check,
         }
     }
@@ -203,7 +207,8 @@ impl Services {
         self.keep(own)
     }
 
-    /// Removes an added service, and its key with it: a preset that was moved goes back to its address and keeps its own.
+    /// Removes an added service, its key and its certificates with it: a preset that was moved goes back to its address and
+    /// keeps its own.
     ///
     /// # Errors
     /// `key/left` when the service is gone and the keychain kept the key.
@@ -222,6 +227,7 @@ impl Services {
         if Preset::of(id).is_some() {
             return Ok(());
         }
+        let untrusted = self.certificates.remove(id);
         self.vault.forget(id).map_err(|why| {
             let message = format!("{id} was removed, but its key is still in the keychain: {why}");
             error(
@@ -229,7 +235,29 @@ impl Services {
                 message,
                 &format!("Delete the entry {id:?} of Daybook in the system's keychain."),
             )
-        })
+        })?;
+        untrusted
+    }
+
+    /// Trusts the certificates of a file for this service, instead of those that were.
+    pub(crate) fn set_certificate(&self, id: &str, from: &Path) -> Result<(), ApiError> {
+        self.certificates.set(&named(id)?, from, SystemClock.now_ms())?;
+        self.check_again(id);
+        Ok(())
+    }
+
+    /// Trusts a service's own certificates no longer.
+    pub(crate) fn remove_certificate(&self, id: &str) -> Result<(), ApiError> {
+        self.certificates.remove(&named(id)?)?;
+        self.check_again(id);
+        Ok(())
+    }
+
+    /// What a check found holds no more; the models it listed are still there.
+    fn check_again(&self, id: &str) {
+        if let Some(found) = self.found.lock().unwrap_or_else(PoisonError::into_inner).get_mut(id) {
+            found.check = None;
+        }
     }
 
     /// Is there a service of this name?
@@ -269,7 +297,10 @@ impl Services {
             base => base.to_owned(),
         };
         let taken = |id: &str| {
-            Preset::of(id).is_some() || own.iter().any(|own| own.id == id) || self.vault.is_marked(id)
+            Preset::of(id).is_some()
+                || own.iter().any(|own| own.id == id)
+                || self.vault.is_marked(id)
+                || !self.certificates.of(id).is_empty()
         };
         let numbered = (2..).map(|n| format!("{base}-{n}"));
         std::iter::once(base.clone()).chain(numbered).find(|id| !taken(id)).unwrap_or(base)

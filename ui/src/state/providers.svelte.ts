@@ -96,15 +96,37 @@ export class Providers {
     return this.#run(provider, { name: 'check_provider', args: { provider } });
   }
 
+  /** Lets the person choose a service's own certificate, and tests the service with it. Gives what is wrong with the file. */
+  async chooseCertificate(provider: string): Promise<Failure | null> {
+    const before = this.#fingerprints(provider);
+    const problem = await this.#try(provider, { name: 'choose_certificate', args: { provider } });
+    if (problem === null && this.#fingerprints(provider) !== before) await this.check(provider);
+    return problem;
+  }
+
+  removeCertificate(provider: string): Promise<Failure | null> {
+    return this.#try(provider, { name: 'remove_certificate', args: { provider } });
+  }
+
+  #fingerprints(provider: string): string | undefined {
+    const found = this.all.find(({ id }) => id === provider);
+    return found?.certificates.map(({ fingerprint }) => fingerprint).join();
+  }
+
+  /** Does it; what went wrong stands above the list. */
   async #run(provider: string, command: Command): Promise<boolean> {
+    this.problem = await this.#try(provider, command);
+    return this.problem === null;
+  }
+
+  /** Does it; what went wrong is the caller's to show. */
+  async #try(provider: string, command: Command): Promise<Failure | null> {
     this.busy = provider;
     try {
       this.all = await ask(this.#backend, command, 'providers');
-      this.problem = null;
-      return true;
+      return null;
     } catch (thrown) {
-      this.problem = failureOf(thrown);
-      return false;
+      return failureOf(thrown);
     } finally {
       this.busy = null;
     }

@@ -4,6 +4,7 @@
 // of tools, no ids, no stack traces. Taking back is promised for changes of files only, never for something sent.
 import { added, addedFailures, addedNotices } from './en.added';
 import { calls } from './en.calls';
+import { certificateErrors, certificateFailures, certificates, certificateTodo } from './en.certificates';
 import { changes, undo } from './en.changes';
 import { composer, waiting } from './en.composer';
 import { copies, copyFailures } from './en.copies';
@@ -349,6 +350,7 @@ export const en = {
     kept: 'Everything done so far is on the record.',
   },
   errors: {
+    ...certificateErrors,
     network: (who: string) => `${who} can’t be reached.`,
     timeout: (who: string) => `${who} isn’t answering.`,
     cut: () => 'The answer broke off before it was whole.',
@@ -367,6 +369,7 @@ export const en = {
     theModel: 'The model',
     /** What can be done about it. */
     todo: {
+      ...certificateTodo,
       start: (who: string) => `Is ${who} running? Start it, then try again.`,
       online: 'Is this computer online? Then try again.',
       later: 'Try again in a while.',
@@ -414,6 +417,7 @@ export const en = {
   added,
   history,
   copies,
+  certificates,
   changes,
   undo,
   erase,
@@ -557,6 +561,7 @@ export const en = {
     'folder/other': 'Another folder is there now: this session’s was moved or replaced. Nothing was touched.',
     ...addedFailures,
     ...historyFailures,
+    ...certificateFailures,
     ...copyFailures,
     'restore/busy': 'Work is going on here. Stop it first, then undo.',
     'restore/nothing': 'There is nothing to undo.',

@@ -24,6 +24,12 @@ export function day(ms: number, t: Texts): string {
   return `${date.getDate()} ${month}`;
 }
 
+/** A day with its year, such as 29 Nov 2026. */
+export function wholeDay(ms: number, t: Texts): string {
+  const year = new Date(ms).getFullYear();
+  return t.lang === 'zh-CN' ? `${year}年${day(ms, t)}` : `${day(ms, t)} ${year}`;
+}
+
 /** How long ago, short: now, 12 min, 3 h, Tue, 21 Nov. */
 export function ago(ms: number, now: number, t: Texts): string {
   const passed = Math.max(0, now - ms);

@@ -7,7 +7,7 @@ import type { ShownState } from '../state/calls';
 import { oneLine } from '../shared/visible';
 import type { Facts, Texts } from './en';
 import { count, took } from './format';
-import { callWords, decisionWords, endWords, errorWords, modeWords, noticeWords } from './words';
+import { callWords, decisionWords, endWords, errorWords, modeWords, noticeWords, classOf } from './words';
 
 /** What a line says, and what stands at its end. */
 export interface LineWords {
@@ -163,7 +163,7 @@ function endOf(kind: string, facts: Facts, turn: number, t: Texts): string {
     case 'request/prepared':
     case 'summary/prepared':
     case 'attempt/end':
-      if (facts['end'] === 'failed') return errorWords(facts['class'], undefined, t).replace(/[.。]$/, '');
+      if (facts['end'] === 'failed') return errorWords(classOf(facts), undefined, t).replace(/[.。]$/, '');
       return facts['tokens'] === undefined ? '' : t.record.tokens(count(Number(facts['tokens']), t));
     case 'tool/result':
     case 'job/ended':

@@ -80,7 +80,7 @@ test('r_cli_08_every_end_says_why_and_by_whom', () => {
 
 test('every error class has words in both languages', () => {
   const classes =
-    'network timeout cut rate_limited overloaded server auth billing not_found context_overflow too_large bad_request protocol';
+    'network timeout cut rate_limited overloaded server auth billing not_found context_overflow too_large bad_request protocol tls/untrusted tls/expired tls/not_yet tls/name tls/revoked tls/authority tls/other';
   for (const cls of classes.split(' ')) {
     for (const t of [en, zh] satisfies Texts[])
       expect(errorWords(cls, undefined, t), cls).not.toBe(t.errors.other);
@@ -88,6 +88,14 @@ test('every error class has words in both languages', () => {
   for (const odd of ['constructor', '__proto__', 'said', 'theModel', '']) {
     expect(errorWords(odd, undefined, en)).toBe(en.errors.other);
   }
+});
+
+test('a refused certificate is told by what is wrong with it, wherever the failure stands', () => {
+  const facts = { class: 'network', certificate: 'untrusted', provider: 'Acme', message: 'UnknownIssuer' };
+  const words = 'The certificate of Acme isn’t signed by anyone this computer trusts.';
+  expect(endWords('failed', facts, en)).toContain(words);
+  expect(noticeWords('attempt/failed', facts, en)).toBe(words);
+  expect(noticeWords('attempt/failed', facts, zh)).toBe('Acme 的证书不是由这台电脑信任的机构签发的。');
 });
 
 test('a missing model is worded by us alone', () => {
@@ -125,6 +133,7 @@ test('what failed says what can be done about it', () => {
   const table: [string, boolean, string, string][] = [
     ['network', true, 'Is Acme running? Start it, then try again.', 'Acme 在运行吗？请启动后再试。'],
     ['network', false, en.errors.todo.online, zh.errors.todo.online],
+    ['tls/untrusted', false, en.errors.todo.own, zh.errors.todo.own],
     ['provider/unknown', false, 'Choose another model below.', '请在下面换一个模型。'],
     ['overloaded', false, 'Try again in a while.', '请过一会儿再试。'],
     ['keychain/locked', false, en.errors.todo.unlock, zh.errors.todo.unlock],

@@ -184,6 +184,14 @@ export function todoWords(
     case 'provider/unknown':
     case 'not_found':
       return todo.model;
+    case 'tls/untrusted':
+      return todo.own;
+    case 'tls/not_yet':
+      return todo.clock;
+    case 'tls/expired':
+    case 'tls/name':
+    case 'tls/authority':
+      return todo.renew;
     case 'keychain/locked':
       return todo.unlock;
     case 'context_overflow':
@@ -212,7 +220,8 @@ export function messageOf(facts: Facts, t: Texts): Message {
 
 /** What kind of failure these facts are of. */
 export function classOf(facts: Facts): string | undefined {
-  return facts['class'] ?? facts['code'];
+  const { certificate } = facts;
+  return certificate === undefined ? (facts['class'] ?? facts['code']) : `tls/${certificate}`;
 }
 
 /** Why a turn ended, in one line. */
@@ -259,7 +268,7 @@ export function noticeWords(code: string, facts: Facts, t: Texts): string {
   const n = t.notices;
   switch (code) {
     case 'attempt/failed':
-      return n[code](errorWords(facts['class'], facts['provider'], t));
+      return n[code](errorWords(classOf(facts), facts['provider'], t));
     case 'document/loaded':
     case 'document/named':
       return n[code](facts['path'] ?? '');
@@ -271,7 +280,7 @@ export function noticeWords(code: string, facts: Facts, t: Texts): string {
     case 'model/changed':
       return n[code](facts['model'] ?? '');
     case 'model/switched':
-      return n[code](errorWords(facts['class'], facts['provider'], t), facts['model'] ?? '');
+      return n[code](errorWords(classOf(facts), facts['provider'], t), facts['model'] ?? '');
     case 'turn/extended':
       return extendedWords(facts['why'], t);
     case 'record/erased':

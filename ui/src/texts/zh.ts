@@ -5,6 +5,7 @@ import type { Texts } from './en';
 import { spaced } from './spacing';
 import { added, addedFailures, addedNotices } from './zh.added';
 import { calls } from './zh.calls';
+import { certificateErrors, certificateFailures, certificates, certificateTodo } from './zh.certificates';
 import { changes, undo } from './zh.changes';
 import { composer, waiting } from './zh.composer';
 import { copies, copyFailures } from './zh.copies';
@@ -336,6 +337,7 @@ export const zh: Texts = {
     kept: '已完成的内容都在记录里。',
   },
   errors: {
+    ...certificateErrors,
     network: (who) => `连不上${spaced(who, 'before')}。`,
     timeout: (who) => `${spaced(who, 'after')}没有应答。`,
     cut: () => '回答在完整之前中断了。',
@@ -353,6 +355,7 @@ export const zh: Texts = {
     other: '没有成功。',
     theModel: '模型服务',
     todo: {
+      ...certificateTodo,
       start: (who) => `${spaced(who, 'after')}在运行吗？请启动后再试。`,
       online: '这台电脑联网了吗？请确认后再试。',
       later: '请过一会儿再试。',
@@ -398,6 +401,7 @@ export const zh: Texts = {
   added,
   history,
   copies,
+  certificates,
   changes,
   undo,
   erase,
@@ -537,6 +541,7 @@ export const zh: Texts = {
     'folder/other': '那里现在是另一个文件夹：这个会话的文件夹被移走或替换了。没有改动任何内容。',
     ...addedFailures,
     ...historyFailures,
+    ...certificateFailures,
     ...copyFailures,
     'restore/busy': '这里正在工作。请先停止，再撤销。',
     'restore/nothing': '没有可以撤销的改动。',

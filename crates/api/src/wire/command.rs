@@ -408,6 +408,17 @@ pub enum Command {
         /// Its id.
         provider: String,
     },
+    /// Let the person choose the file of a service's own certificate in the system's dialog: those in it are trusted for this
+    /// service instead of those that were. Reply: `providers`, also when it was dismissed.
+    ChooseCertificate {
+        /// The service's id.
+        provider: String,
+    },
+    /// Trust a service's own certificate no longer. Reply: `providers`.
+    RemoveCertificate {
+        /// The service's id.
+        provider: String,
+    },
     /// Ask a provider whether key and address work and which models it has. Reply: `providers`.
     CheckProvider {
         /// Its id.

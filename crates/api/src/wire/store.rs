@@ -226,8 +226,26 @@ pub struct Provider {
     /// Input plus output tokens its models take, as the person said; null leaves it to what is known.
     #[ts(type = "number | null")]
     pub context_tokens: Option<u64>,
+    /// Authorities of its own, trusted beside those of this computer.
+    #[serde(default)]
+    pub certificates: Vec<ProviderCertificate>,
     /// Result of the last check: null = not checked.
     pub check: Option<ProviderCheck>,
+}
+
+/// An authority that is trusted for one service.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ProviderCertificate {
+    /// Whose it is, as it says itself.
+    pub subject: String,
+    /// SHA-256 of the certificate in 64 hex digits.
+    pub fingerprint: String,
+    /// When it ends, in milliseconds since 1970.
+    #[ts(type = "number")]
+    pub until: u64,
+    /// Has it ended?
+    pub expired: bool,
 }
 
 /// What a check of a provider found.
@@ -236,7 +254,8 @@ pub struct Provider {
 pub struct ProviderCheck {
     /// Did it answer?
     pub ok: bool,
-    /// What is known when not, as of a turn that failed: `class`, `said` or `message`, `status`, `address`.
+    /// What is known when not, as of a turn that failed: `class`, `said` or `message`, `status`, `address`,
+    /// `certificate`.
     pub facts: BTreeMap<String, String>,
 }
 

@@ -106,7 +106,8 @@ fn refused(text: &str) -> Option<String> {
         Request::OpenFolder { .. }
         | Request::AddFolder { .. }
         | Request::SaveCopy { .. }
-        | Request::ImportSession { .. } => {}
+        | Request::ImportSession { .. }
+        | Request::SetCertificate { .. } => {}
         Request::Hello { .. }
         | Request::Call { .. }
         | Request::CopyName { .. }
@@ -138,6 +139,7 @@ mod tests {
             ("open_folder", r#"{"path":"/etc"}"#),
             ("add_folder", r#"{"session":"ses_1","path":"/etc"}"#),
             ("import_session", r#"{"path":"/etc"}"#),
+            ("set_certificate", r#"{"provider":"openai","path":"/etc/ca.pem"}"#),
             ("save_copy", r#"{"session":"ses_1","of":{"kind":"session"},"path":"/etc"}"#),
         ] {
             let said = refused(&asked(method, params)).expect("an answer");

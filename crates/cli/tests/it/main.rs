@@ -6,6 +6,7 @@ mod acp;
 mod added;
 mod attack;
 mod audit;
+mod certificate;
 mod codes;
 mod erase;
 mod handover;

@@ -128,6 +128,15 @@ impl Client {
         self.ask(Request::ImportSession { path }).await.and_then(typed)
     }
 
+    /// Trusts the certificates of a file for a service.
+    ///
+    /// # Errors
+    /// When there is no such service, or the file holds nothing that could be trusted.
+    pub async fn set_certificate(&self, provider: &str, from: &Path) -> Result<Reply, ApiError> {
+        let (provider, path) = (provider.to_owned(), from.to_string_lossy().into_owned());
+        self.ask(Request::SetCertificate { provider, path }).await.and_then(typed)
+    }
+
     /// Listens to a topic. What a newer host says and this one doesn't know is passed over; where it may be a change of a
     /// session, that is told to be opened again.
     ///

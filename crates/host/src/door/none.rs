@@ -97,6 +97,14 @@ impl Client {
     ///
     /// # Errors
     /// Always.
+    pub async fn set_certificate(&self, _: &str, _: &Path) -> Result<Reply, ApiError> {
+        Err(DoorError::NotHere.to_api())
+    }
+
+    /// Unreachable without a client.
+    ///
+    /// # Errors
+    /// Always.
     pub async fn subscribe(&self, _: Topic) -> Result<mpsc::Receiver<Notification>, ApiError> {
         Err(DoorError::NotHere.to_api())
     }

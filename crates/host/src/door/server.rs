@@ -244,6 +244,12 @@ impl Visit {
                 self.apart(id, |room| async move { value(&room.import_session(Path::new(&path)).await?) })
                     .await
             }
+            Request::SetCertificate { provider, path } => {
+                self.apart(id, |room| async move {
+                    value(&room.set_certificate(&provider, Path::new(&path)).await?)
+                })
+                .await
+            }
             Request::OpenFolder { path } => {
                 let desk = Arc::clone(&self.inside.desk);
                 self.apart(id, |_| async move { value(&desk.open(path.into()).await?) }).await

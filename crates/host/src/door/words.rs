@@ -62,6 +62,13 @@ pub enum Request {
         /// The archive's path.
         path: String,
     },
+    /// Trust the certificates of a file for a service. Answer: the reply to `Providers`.
+    SetCertificate {
+        /// The service.
+        provider: String,
+        /// The file's path.
+        path: String,
+    },
     /// Listen to a topic. Answer: the subscription's number.
     Subscribe {
         /// The topic.

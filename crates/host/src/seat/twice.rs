@@ -46,6 +46,7 @@ pub(super) fn is_once(command: &Command) -> bool {
         | Command::ThinNow
         | Command::SetKey { .. }
         | Command::ForgetKey { .. }
+        | Command::RemoveCertificate { .. }
         | Command::SaveSettings { .. } => true,
         // Without an id it makes a new one.
         Command::SaveProvider { provider } => provider.id.is_some(),
@@ -68,6 +69,7 @@ pub(super) fn is_once(command: &Command) -> bool {
         | Command::Undo { .. }
         | Command::SaveCopy { .. }
         | Command::ImportSession
+        | Command::ChooseCertificate { .. }
         | Command::Erase { .. }
         | Command::RemoveProvider { .. } => false,
     }

@@ -1,6 +1,7 @@
 //! Keys in every state a keychain can be in.
 
 use super::*;
+use crate::certificates::Certificates;
 use crate::services::Services;
 use api::wire::store::ProviderDraft;
 use store::{Options, Store};
@@ -161,11 +162,16 @@ fn draft(name: &str) -> ProviderDraft {
     }
 }
 
+fn services(rig: &Rig, vault: &Arc<Vault>) -> Services {
+    let certificates = Certificates::open(rig.store.folder());
+    Services::new(rig.store.handle(), Arc::clone(vault), Default::default(), certificates).unwrap()
+}
+
 #[test]
 fn a_service_that_is_removed_takes_its_key_along() {
     let rig = rig();
     let vault = Arc::new(rig.vault());
-    let services = Services::new(rig.store.handle(), Arc::clone(&vault), Default::default()).unwrap();
+    let services = services(&rig, &vault);
     services.save(draft("My box")).unwrap();
     vault.keep("my-box", key("sk-mine")).unwrap();
     services.remove("my-box").unwrap();
@@ -180,7 +186,7 @@ fn a_service_that_is_removed_takes_its_key_along() {
 fn a_key_that_the_keychain_keeps_is_said_and_nobody_inherits_it() {
     let rig = rig();
     let vault = Arc::new(rig.vault());
-    let services = Services::new(rig.store.handle(), Arc::clone(&vault), Default::default()).unwrap();
+    let services = services(&rig, &vault);
     services.save(draft("My box")).unwrap();
     vault.keep("my-box", key("sk-mine")).unwrap();
     rig.toy.be(Some(KeychainError::Locked("locked".to_owned())));

@@ -4,6 +4,7 @@
 
 mod added;
 mod archive;
+mod certificates;
 mod copies;
 mod door;
 mod erasing;

@@ -31,8 +31,8 @@ async function made(provider: Provider = OWN) {
 const CHOICE = { model: null, onmodel: vi.fn() };
 
 /** The line of one service. */
-function line(providers: Providers) {
-  render(ProviderLine, { t: en, provider: OWN, providers, ...CHOICE });
+function line(providers: Providers, provider = OWN) {
+  render(ProviderLine, { t: en, provider, providers, ...CHOICE });
 }
 
 /** The page that it stands in. */
@@ -96,4 +96,55 @@ test('d08_without_a_keychain_the_page_says_how_long_a_key_is_kept_and_takes_it',
   expect(screen.getByText(/^This computer has no keychain that Daybook can use/)).toBeVisible();
   expect(screen.getByText(/^Key kept until Daybook closes/)).toBeVisible();
   expect(providers.connected.map((provider) => provider.id)).toEqual(['own']);
+});
+
+const OFFICE = {
+  subject: 'Old authority',
+  fingerprint: 'ab'.repeat(32),
+  until: Date.UTC(2001, 8, 9, 12),
+  expired: true,
+};
+
+test('a service’s own certificate is chosen, shown, tested and removed, and a refused file says why in place', async () => {
+  const own = service('own', { base_url: 'https://models.example/v1' });
+  const { fake, providers } = await made(own);
+  page(providers);
+  await userEvent.click(screen.getByRole('button', { name: 'Certificate…' }));
+  const part = screen.getByRole('region', { name: 'This service uses its own certificate' });
+  expect(screen.getByRole('button', { name: 'Choose the file…' })).toHaveFocus();
+  const refused = new Failure({ code: 'certificate/private_key', message: '', hint: null });
+  vi.spyOn(fake, 'call').mockRejectedValueOnce(refused);
+  await userEvent.click(screen.getByRole('button', { name: 'Choose the file…' }));
+  expect(screen.getAllByRole('alert')).toHaveLength(1);
+  expect(part).toHaveTextContent('There is a private key in this file.');
+  await userEvent.click(screen.getByRole('button', { name: 'Choose the file…' }));
+  expect(screen.queryByRole('alert')).toBeNull();
+  expect(part).toHaveTextContent('Office authority, Example Ltd Valid until 6 Nov 2031');
+  expect(part).toHaveTextContent('SHA-256 fingerprint: 9C 1F 9C 1F');
+  expect(screen.getByText('It answers')).toBeVisible();
+  expect(screen.getByText('1 model, own certificate')).toBeVisible();
+  const remove = screen.getByRole('button', { name: 'Stop trusting it' });
+  await userEvent.click(remove);
+  expect(remove).not.toBeInTheDocument();
+  expect(screen.getByRole('button', { name: 'Choose the file…' })).toHaveFocus();
+  const asked = fake.asked.map(({ name }) => name);
+  expect(asked.filter((name) => name === 'check_provider')).toHaveLength(1);
+});
+
+test('where nothing was chosen nothing is tested, and a certificate that ended is said', async () => {
+  const own = service('own', { base_url: 'https://models.example/v1', certificates: [OFFICE] });
+  const { fake, providers } = await made(own);
+  vi.spyOn(fake, 'call').mockResolvedValueOnce({ kind: 'providers', value: [own] });
+  expect(await providers.chooseCertificate('own')).toBeNull();
+  expect(fake.asked.map(({ name }) => name)).not.toContain('check_provider');
+  line(providers, own);
+  expect(screen.getByText('1 model, own certificate, expired')).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: 'Certificate…' }));
+  expect(screen.getByText('Expired on 9 Sep 2001')).toBeVisible();
+});
+
+test('a service without encryption has no certificate to speak of', async () => {
+  const { providers } = await made();
+  line(providers);
+  expect(screen.queryByRole('button', { name: 'Certificate…' })).toBeNull();
 });

@@ -159,6 +159,8 @@ export class FakeBackend implements Backend {
       case 'save_provider':
       case 'remove_provider':
       case 'check_provider':
+      case 'choose_certificate':
+      case 'remove_certificate':
         world.providers = answerProviders(world.providers, command);
         return { kind: 'providers', value: world.providers };
       case 'permissions':

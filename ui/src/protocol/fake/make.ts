@@ -124,6 +124,7 @@ export function service(id: string, part: Partial<Provider> = {}): Provider {
     models: ['one'],
     efforts: {},
     context_tokens: null,
+    certificates: [],
     check: null,
     ...part,
   };

@@ -324,6 +324,7 @@ function services(): Provider[] {
     models,
     efforts: id === 'anthropic' ? { 'claude-sonnet': ['low', 'medium', 'high', 'max'] } : {},
     context_tokens: null,
+    certificates: [],
     check: key === 'missing' ? null : { ok: true, facts: {} },
   });
   return [

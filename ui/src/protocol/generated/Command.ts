@@ -436,6 +436,14 @@ provider: ProviderDraft, } } | { "name": "remove_provider", "args": {
 /**
  * Its id.
  */
+provider: string, } } | { "name": "choose_certificate", "args": { 
+/**
+ * The service's id.
+ */
+provider: string, } } | { "name": "remove_certificate", "args": { 
+/**
+ * The service's id.
+ */
 provider: string, } } | { "name": "check_provider", "args": { 
 /**
  * Its id.

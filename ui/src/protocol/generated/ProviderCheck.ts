@@ -9,6 +9,7 @@ export type ProviderCheck = {
  */
 ok: boolean, 
 /**
- * What is known when not, as of a turn that failed: `class`, `said` or `message`, `status`, `address`.
+ * What is known when not, as of a turn that failed: `class`, `said` or `message`, `status`, `address`,
+ * `certificate`.
  */
 facts: { [key in string]: string }, };
