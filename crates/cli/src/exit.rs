@@ -65,7 +65,8 @@ fn of_code(code: &str) -> Exit {
         | "erase/busy"
         | "erase/busy_elsewhere"
         | "store/in_use"
-        | "store/taken_over" => Exit::Waiting,
+        | "store/taken_over"
+        | "serve/no_door" => Exit::Waiting,
         "session/damaged" | "session/newer" | "session/read_only" | "content/missing" => Exit::Store,
         "app/closing" => Exit::Cancelled,
         "internal" | "door/unusable" => Exit::Internal,

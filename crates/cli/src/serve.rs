@@ -74,7 +74,7 @@ pub(crate) async fn serve(data: PathBuf, serve: Serve) -> Result<Exit, Failure> 
     let Way::Seat(seat) = &way else { return Err(Failure::internal("serving needs a seat")) };
     if let Some(closed) = seat.alone() {
         way.shut().await;
-        return Err(Failure::internal(format!("nobody could come in at the WebSocket: {closed}")));
+        return Err(shut_out(&closed));
     }
     tell(address, kept.is_none().then_some(&token));
     let gate = Arc::new(Gate::new(address.port(), token, serve.allow_origin));
@@ -91,6 +91,13 @@ pub(crate) async fn serve(data: PathBuf, serve: Serve) -> Result<Exit, Failure> 
     serving.farewell().await;
     way.shut().await;
     Ok(Exit::Completed)
+}
+
+/// Nobody could be let in, so nothing is served: something of this machine is in the way.
+fn shut_out(closed: &str) -> Failure {
+    let message = format!("nobody could come in at the WebSocket: {closed}");
+    let hint = "Whoever comes is carried to the local door, so that has to be mended first; `daybook exec` works without it.";
+    api::error("serve/no_door", message, hint).into()
 }
 
 impl Serving {

@@ -50,6 +50,9 @@ impl Way {
     pub(crate) async fn to_work(data: &Path, own: Own) -> Result<Self, Failure> {
         let things = own_things(&own);
         let seat = take(data, own).await?;
+        if let Some(closed) = seat.alone() {
+            output::diagnose(&format!("no other command can come in while this one works: {closed}"));
+        }
         if let (None, Some(what)) = (seat.host(), things) {
             return Err(Failure {
                 exit: Exit::Usage,
@@ -62,7 +65,8 @@ impl Way {
         Ok(Self::Seat(seat))
     }
 
-    /// A way to be there for others' work; what only a host can give is kept for when this process hosts.
+    /// A way to be there for others' work; what only a host can give is kept for when this process hosts. Whether others can
+    /// come in at all is for whoever asks to say.
     pub(crate) async fn to_serve(data: &Path, own: Own) -> Result<Self, Failure> {
         take(data, own).await.map(Self::Seat)
     }
@@ -173,11 +177,7 @@ async fn take(data: &Path, own: Own) -> Result<Arc<Seat>, Failure> {
         patience: patience().unwrap_or(usual.patience),
         ..usual
     };
-    let seat = Seat::take(options).await?;
-    if let Some(closed) = seat.alone() {
-        output::diagnose(&format!("no other command can come in while this one works: {closed}"));
-    }
-    Ok(seat)
+    Ok(Seat::take(options).await?)
 }
 
 /// How long whoever has the store may take, in seconds, where it is a slow machine.

@@ -3,6 +3,7 @@
 
 use crate::rig::{Rig, Running, text};
 use futures_util::{SinkExt as _, StreamExt as _};
+use host::door::words::VERSION;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
@@ -71,7 +72,7 @@ async fn r_cli_05_the_same_words_go_through_the_socket_and_the_websocket() {
     assert!(address.starts_with("ws://127.0.0.1:"), "{address}");
     let bearer = format!("Bearer {}", serving["token"].as_str().expect("a token"));
     let mut socket = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
-    assert_eq!(ask(&mut socket, hello(1)).await["result"]["version"], 1);
+    assert_eq!(ask(&mut socket, hello(VERSION)).await["result"]["version"], VERSION);
     let listed =
         json!({"jsonrpc": "2.0", "id": 2, "method": "call", "params": {"command": {"name": "sessions"}}});
     let listed = ask(&mut socket, listed).await;
@@ -118,14 +119,16 @@ async fn nobody_comes_in_without_the_token_from_a_strange_page_or_by_another_nam
     let named = format!("daybook, daybook.token.{token}");
     let mut page =
         come_in(address, &[("origin", PAGE), ("sec-websocket-protocol", &named)]).await.expect("inside");
-    assert_eq!(ask(&mut page, hello(1)).await["result"]["version"], 1);
+    assert_eq!(ask(&mut page, hello(VERSION)).await["result"]["version"], VERSION);
     let asked = json!({"jsonrpc": "2.0", "id": 2, "method": "open_folder", "params": {"path": "/etc"}});
     assert_eq!(ask(&mut page, asked.clone()).await["error"]["data"]["code"], "door/page");
     let mut program = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
     // Nothing before a hello, as at the local door.
     assert_eq!(ask(&mut program, asked).await["error"]["data"]["code"], "door/hello");
-    let mut newer = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
-    assert_eq!(ask(&mut newer, hello(2)).await["error"]["data"]["code"], "door/version");
+    for other in [VERSION - 1, VERSION + 1] {
+        let mut stranger = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
+        assert_eq!(ask(&mut stranger, hello(other)).await["error"]["data"]["code"], "door/version");
+    }
     // What is longer than a request ends the visit and nothing else.
     let mut endless = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
     drop(endless.send(Message::text("x".repeat(3 << 20))).await);
@@ -204,9 +207,11 @@ fn no_address_is_told_where_the_local_door_cant_be_opened() {
     std::fs::create_dir(&folder).expect("made");
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).expect("set");
     let refused = rig.run(&["serve", "--token-file", "token"]);
-    assert_eq!((refused.code, refused.out.as_str()), (1, ""), "{}", refused.err);
-    let why = "nobody could come in at the WebSocket: the folder";
-    assert!(refused.err.contains(why) && refused.err.contains("can be entered by others"), "{}", refused.err);
+    assert_eq!((refused.code, refused.out.as_str()), (3, ""), "{}", refused.err);
+    let said: Vec<_> = refused.err.lines().collect();
+    let [why, hint] = said[..] else { panic!("that alone is said: {}", refused.err) };
+    assert!(why.contains("nobody could come in at the WebSocket: the folder"), "{why}");
+    assert!(why.contains("can be entered by others") && hint.contains("local door"), "{why}\n{hint}");
     assert!(!rig.root.path().join("token").exists());
 }
 
@@ -224,7 +229,7 @@ async fn an_answer_of_any_length_comes_through() {
     let bearer = format!("Bearer {}", serving["token"].as_str().expect("a token"));
     let address = serving["address"].as_str().expect("an address");
     let mut socket = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
-    assert_eq!(ask(&mut socket, hello(1)).await["result"]["version"], 1);
+    assert_eq!(ask(&mut socket, hello(VERSION)).await["result"]["version"], VERSION);
     let open = json!({"command": {"name": "open_session", "args": {"session": session}}});
     let open = json!({"jsonrpc": "2.0", "id": 2, "method": "call", "params": open});
     let said = ask(&mut socket, open).await.to_string();
@@ -246,12 +251,12 @@ async fn who_comes_when_the_host_has_just_gone_is_let_in_and_whoever_is_inside_h
     drop(host);
     drop(first);
     let mut socket = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
-    assert_eq!(ask(&mut socket, hello(1)).await["result"]["version"], 1);
+    assert_eq!(ask(&mut socket, hello(VERSION)).await["result"]["version"], VERSION);
     let (guest, serving) = served(&rig, &[]);
     let bearer = format!("Bearer {}", serving["token"].as_str().expect("a token"));
     let address = serving["address"].as_str().expect("an address");
     let mut inside = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
-    assert_eq!(ask(&mut inside, hello(1)).await["result"]["version"], 1);
+    assert_eq!(ask(&mut inside, hello(VERSION)).await["result"]["version"], VERSION);
     guest.signal("-TERM");
     let last = inside.next().await.expect("a word").expect("a message");
     let Message::Close(Some(last)) = last else { panic!("{last:?}") };
@@ -274,7 +279,7 @@ async fn those_who_say_nothing_are_let_go_and_keep_nobody_out() {
         idle.push(tokio::net::TcpStream::connect(place).await.expect("connected"));
     }
     let mut socket = come_in(address, &[("authorization", &bearer)]).await.expect("inside");
-    assert_eq!(ask(&mut socket, hello(1)).await["result"]["version"], 1);
+    assert_eq!(ask(&mut socket, hello(VERSION)).await["result"]["version"], VERSION);
     let mut first = idle.swap_remove(0);
     let mut nothing = Vec::new();
     let ended = tokio::io::AsyncReadExt::read_to_end(&mut first, &mut nothing);

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Version of this protocol, counted apart from events and interfaces.
-pub const VERSION: u32 = 1;
+/// Version of this protocol, counted apart from events and interfaces. Raised with every word that a host of before would
+/// pass over and answer something else than was asked: since 2, a difference names the call it is of.
+pub const VERSION: u32 = 2;
 
 /// Longest request in bytes.
 pub const REQUEST_BYTES: usize = 1 << 20;

@@ -4,6 +4,7 @@
 use crate::rig::{Rig, text};
 use api::wire::command::{Command, Mode, Reply, Topic};
 use host::door::Client;
+use host::door::words::VERSION;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
@@ -72,7 +73,7 @@ async fn r_cli_06_a_newer_host_is_met_with_its_own_words() {
         let (read, mut write) = stream.into_split();
         let asked = BufReader::new(read).lines().next_line().await.expect("read").expect("a line");
         let asked: Value = serde_json::from_str(&asked).expect("JSON");
-        let message = "version 1 of the door's protocol isn't spoken here, 7 is";
+        let message = "that version of the door's protocol isn't spoken here, 7 is";
         let data = json!({"code": "door/version", "message": message, "hint": "Use the daybook of the same version."});
         let refusal = json!({"jsonrpc": "2.0", "id": asked["id"],
             "error": {"code": -32_000, "message": message, "data": data}, "later": {"added": true}});
@@ -83,7 +84,7 @@ async fn r_cli_06_a_newer_host_is_met_with_its_own_words() {
     assert_eq!((refused.code.as_str(), refused.hint.is_some()), ("door/version", true));
     assert!(refused.message.contains("7 is"), "{}", refused.message);
     let asked = serving.await.expect("served");
-    assert_eq!((&asked["method"], &asked["params"]["version"]), (&json!("hello"), &json!(1)));
+    assert_eq!((&asked["method"], &asked["params"]["version"]), (&json!("hello"), &json!(VERSION)));
     assert!(!root.path().join("store.db").exists());
     std::fs::remove_file(path).expect("removed");
 }
@@ -98,11 +99,17 @@ async fn r_cli_06_words_events_and_programs_have_versions_of_their_own() {
     };
     let (mut ear, mut mouth) =
         host::door::Passage::open(rig.host.data()).await.expect("no trouble").expect("a door").apart();
-    mouth.say(r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":1}}"#).await.expect("said");
+    // One that would pass over a word of this version is told so instead.
+    let (mut old, mut before) =
+        host::door::Passage::open(rig.host.data()).await.expect("no trouble").expect("a door").apart();
+    before.say(r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":1}}"#).await.expect("said");
+    let refused: Value = serde_json::from_str(&old.hear().await.expect("an answer")).expect("JSON");
+    assert_eq!(refused["error"]["data"]["code"], "door/version", "{refused}");
+    mouth.say(r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":2}}"#).await.expect("said");
     let greeting: Value = serde_json::from_str(&ear.hear().await.expect("an answer")).expect("JSON");
     let words = greeting["result"]["version"].as_u64();
     // Each is named here as it is now: who changes one sees that the other one stays.
-    assert_eq!((words, host::door::words::VERSION), (Some(1), 1));
+    assert_eq!((words, host::door::words::VERSION), (Some(2), 2));
     assert_eq!((event.kind.as_str(), event.version), ("session/created", 1));
     assert_eq!(greeting["result"]["app"], env!("CARGO_PKG_VERSION"));
     assert_eq!(greeting["result"].as_object().expect("words").len(), 3, "{greeting}");
@@ -121,7 +128,7 @@ fn a_folder_that_takes_its_time_to_open_holds_up_no_other_answer() {
         let (mut ear, mut mouth) =
             host::door::Passage::open(rig.host.data()).await.expect("no trouble").expect("a door").apart();
         let hello =
-            |id: u64| json!({"jsonrpc": "2.0", "id": id, "method": "hello", "params": {"version": 1}});
+            |id: u64| json!({"jsonrpc": "2.0", "id": id, "method": "hello", "params": {"version": VERSION}});
         mouth.say(&hello(1).to_string()).await.expect("said");
         ear.hear().await.expect("an answer");
         let (release, released) = std::sync::mpsc::channel::<()>();
@@ -154,7 +161,7 @@ async fn a_guest_that_does_not_read_its_answers_is_not_asked_for_more() {
     let written = tokio::task::spawn_blocking(move || {
         let mut stream = std::os::unix::net::UnixStream::connect(&path).expect("a door");
         stream.set_write_timeout(Some(std::time::Duration::from_secs(2))).expect("set");
-        let hello = r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":1}}"#;
+        let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "hello", "params": {"version": VERSION}});
         let ask = r#"{"jsonrpc":"2.0","id":2,"method":"call","params":{"command":{"name":"sessions"}}}"#
             .to_owned()
             + "\n";

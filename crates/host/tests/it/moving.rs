@@ -4,6 +4,7 @@
 use crate::rig::{Rig, options, text};
 use api::wire::command::{Command, Mode, Notification, Reply, Topic};
 use host::door::Client;
+use host::door::words::VERSION;
 use host::{Options, Seat};
 use serde_json::{Value, json};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -54,7 +55,7 @@ impl Strange {
     /// The next who comes, let in.
     async fn let_in(&self) -> Guest {
         let mut guest = self.met().await;
-        guest.say(json!({"jsonrpc": "2.0", "id": 1, "result": {"version": 1}})).await;
+        guest.say(json!({"jsonrpc": "2.0", "id": 1, "result": {"version": VERSION}})).await;
         guest
     }
 
@@ -86,7 +87,7 @@ impl Guest {
 
     /// Sends it away: another version is spoken here.
     async fn refuse(mut self) {
-        let message = "version 1 isn't spoken here any more";
+        let message = "that version isn't spoken here any more";
         let data = json!({"code": "door/version", "message": message});
         let error = json!({"code": -32_000, "message": message, "data": data});
         self.say(json!({"jsonrpc": "2.0", "id": 1, "error": error})).await;

@@ -154,10 +154,10 @@ async fn a_listener_that_does_not_read_holds_up_no_answer() {
 
 /// A host that speaks to the first who comes, and tells the second that it speaks another version.
 async fn strange(listener: tokio::net::UnixListener, door: std::path::PathBuf) {
-    let message = "version 1 isn't spoken here any more";
+    let message = "that version isn't spoken here any more";
     let data = json!({"code": "door/version", "message": message});
     for answer in [
-        json!({"jsonrpc": "2.0", "id": 1, "result": {"version": 1}}),
+        json!({"jsonrpc": "2.0", "id": 1, "result": {"version": host::door::words::VERSION}}),
         json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32_000, "message": message, "data": data}}),
     ] {
         let (stream, _) = listener.accept().await.expect("somebody");
