@@ -13,7 +13,8 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use store::StoreHandle;
 
-/// Writes a file whole: beside it first, then over it. Who may read the one that stood there may read this one.
+/// Writes a file whole: beside it first, then over it, with the mode and the group of the one that stood there. Where the
+/// group can't be given, nobody but its owner may do more with this one than everybody might with that one.
 pub(crate) fn save(to: &Path, bytes: &[u8], ids: &dyn Ids) -> Result<(), ApiError> {
     // Short, whatever its own name is: a name may be 255 bytes long.
     let part = to.with_file_name(format!(".daybook-{:08x}.part", ids.next() as u32));
@@ -31,7 +32,7 @@ pub(crate) fn save(to: &Path, bytes: &[u8], ids: &dyn Ids) -> Result<(), ApiErro
         let mut file = how.open(&part)?;
         file.write_all(bytes)?;
         if let Some(old) = old {
-            file.set_permissions(kept(&old))?;
+            file.set_permissions(kept(&old, &file)?)?;
         }
         file.sync_all()?;
         drop(file);
@@ -53,16 +54,29 @@ pub(crate) fn private(how: &mut OpenOptions) {
 #[cfg(not(unix))]
 pub(crate) fn private(_: &mut OpenOptions) {}
 
-/// The permissions of the file that is replaced; the new one doesn't run as its owner or group.
+/// Gives the new file the group of the one that it replaces, and says with which permissions.
 #[cfg(unix)]
-fn kept(old: &fs::Metadata) -> fs::Permissions {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::Permissions::from_mode(old.permissions().mode() & 0o1777)
+fn kept(old: &fs::Metadata, new: &fs::File) -> std::io::Result<fs::Permissions> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+    let pass = |group| fchown(new, None, Some(group));
+    let mode = mode(old.mode(), (old.gid(), new.metadata()?.gid()), pass);
+    Ok(fs::Permissions::from_mode(mode))
+}
+
+/// The mode of the file that is replaced; the new one doesn't run as its owner or group. Where it stays another group's, that
+/// one may do nothing, and everybody only what the old group might, whose members are of everybody now.
+#[cfg(unix)]
+fn mode(old: u32, (group, now): (u32, u32), pass: impl FnOnce(u32) -> std::io::Result<()>) -> u32 {
+    let kept = old & 0o1777;
+    if group == now || pass(group).is_ok() {
+        return kept;
+    }
+    kept & !0o077 | kept & (kept >> 3) & 0o007
 }
 
 #[cfg(not(unix))]
-fn kept(old: &fs::Metadata) -> fs::Permissions {
-    old.permissions()
+fn kept(old: &fs::Metadata, _: &fs::File) -> std::io::Result<fs::Permissions> {
+    Ok(old.permissions())
 }
 
 /// Writes a session out.
@@ -134,6 +148,41 @@ mod tests {
             assert_eq!(fs::read(&to).unwrap(), b"new");
             assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o7777, mode);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_copy_is_open_to_no_other_group_than_what_it_replaces() {
+        let mut passed = Vec::new();
+        let mut of = |old, groups, refused: bool| {
+            mode(old, groups, |group| {
+                passed.push(group);
+                if refused { Err(ErrorKind::PermissionDenied.into()) } else { Ok(()) }
+            })
+        };
+        assert_eq!(of(0o100_640, (7, 7), true), 0o640, "it is that group's already");
+        assert_eq!(of(0o100_640, (7, 8), false), 0o640, "it is given to that group");
+        assert_eq!(of(0o104_664, (7, 8), true), 0o604, "it can't be");
+        assert_eq!(
+            of(0o100_604, (7, 8), true),
+            0o600,
+            "who was shut out as that group isn't let in as anybody"
+        );
+        assert_eq!(passed, [7, 7, 7]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_copy_is_the_group_s_that_what_it_replaces_was() {
+        use std::os::unix::fs::{MetadataExt as _, chown};
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("output.txt");
+        fs::write(&to, "old").unwrap();
+        let own = fs::metadata(&to).unwrap().gid();
+        // Root may give it to any; where the test runs as somebody else, it stays the one it has.
+        let group = if chown(&to, None, Some(own + 1)).is_ok() { own + 1 } else { own };
+        save(&to, b"new", &SystemIds).unwrap();
+        assert_eq!(fs::metadata(&to).unwrap().gid(), group);
     }
 
     #[test]
