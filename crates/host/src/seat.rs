@@ -15,7 +15,7 @@ use api::wire::store::Folder;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -41,6 +41,8 @@ pub struct Seat {
     moving: tokio::sync::Mutex<Option<Missed>>,
     closing: CancellationToken,
     alone: Mutex<Option<String>>,
+    /// Told each time it has moved.
+    moved: watch::Sender<()>,
 }
 
 /// There was no way in.
@@ -73,6 +75,7 @@ impl Seat {
             moving: tokio::sync::Mutex::default(),
             closing,
             alone: Mutex::new(alone),
+            moved: watch::Sender::new(()),
         });
         tokio::spawn(keep(Tries::of(&seat), at));
         Ok(seat)
@@ -302,6 +305,7 @@ impl Seat {
                 *lock(&self.at) = new.clone();
                 *lock(&self.alone) = alone;
                 *missed = None;
+                self.moved.send_replace(());
                 Ok(new)
             }
             Err(why) => {

@@ -94,6 +94,7 @@ pub(super) async fn topic(
         at = new;
         source = match lists(&at, &waits, &to).await {
             Ok(again) => {
+                tries.came_to_something();
                 waits.clear();
                 again
             }

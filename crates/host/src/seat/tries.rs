@@ -1,11 +1,13 @@
 //! Coming in again and again, less and less often, for whoever lives as long as the seat.
 //!
-//! Invariant: it ends only when the seat closes or is gone, or when whoever wants it has enough.
+//! Invariants: it ends only when the seat closes or is gone, or when whoever wants it has enough; when one has come in, nobody
+//! else rests any longer.
 
 use super::{At, Seat};
 use api::wire::ApiError;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// How long it waits before it tries again, at first and at most.
@@ -16,13 +18,15 @@ const LAST: Duration = Duration::from_secs(30);
 pub(super) struct Tries {
     seat: Weak<Seat>,
     closing: CancellationToken,
+    moves: watch::Receiver<()>,
     /// Before the next one, where the last one came to nothing.
     pause: Option<Duration>,
 }
 
 impl Tries {
     pub(super) fn of(seat: &Arc<Seat>) -> Self {
-        Self { seat: Arc::downgrade(seat), closing: seat.closing.clone(), pause: None }
+        let (closing, moves) = (seat.closing.clone(), seat.moved.subscribe());
+        Self { seat: Arc::downgrade(seat), closing, moves, pause: None }
     }
 
     /// One attempt; `None` when the seat closes or is gone.
@@ -46,7 +50,7 @@ impl Tries {
         }
     }
 
-    /// What lies before the next attempt: nothing where the host has just gone. `None` when the seat closes, or there is
+    /// What lies before the next attempt: nothing where the host has just gone, or the seat is elsewhere already. `None` when the seat closes, or there is
     /// enough of it.
     pub(super) async fn rest(&mut self, at: &At, enough: impl Future<Output = ()>) -> Option<()> {
         let pause = match self.pause {
@@ -57,6 +61,7 @@ impl Tries {
             biased;
             () = self.closing.cancelled() => None,
             () = enough => None,
+            () = elsewhere(&self.seat, &mut self.moves, at) => Some(()),
             () = tokio::time::sleep(pause) => Some(()),
         }
     }
@@ -71,3 +76,18 @@ impl Tries {
         self.pause = None;
     }
 }
+
+/// Until the seat is no longer where it was, or is gone.
+async fn elsewhere(seat: &Weak<Seat>, moves: &mut watch::Receiver<()>, was: &At) {
+    loop {
+        // Before it is looked at, so that no move falls between.
+        moves.mark_unchanged();
+        if seat.upgrade().is_none_or(|seat| !seat.at().is(was)) || moves.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;
