@@ -11,7 +11,6 @@ pub(super) fn is_once(command: &Command) -> bool {
         Command::App
         | Command::Sessions
         | Command::Folders
-        | Command::ChooseFolder
         | Command::OpenSession { .. }
         | Command::Permissions
         | Command::WhatIf { .. }
@@ -50,7 +49,9 @@ pub(super) fn is_once(command: &Command) -> bool {
         | Command::SaveSettings { .. } => true,
         // Without an id it makes a new one.
         Command::SaveProvider { provider } => provider.id.is_some(),
-        Command::ChooseReadFolder { .. }
+        // A dialog that was open may have been answered.
+        Command::ChooseFolder
+        | Command::ChooseReadFolder { .. }
         | Command::RemoveFolder { .. }
         | Command::Summarise { .. }
         | Command::CreateSession { .. }
@@ -79,6 +80,14 @@ pub(super) fn is_once(command: &Command) -> bool {
 mod tests {
     use super::*;
     use api::wire::store::ProviderDraft;
+
+    #[test]
+    fn a_person_is_not_asked_the_same_twice() {
+        let session = "ses_1".to_owned();
+        for dialog in [Command::ChooseFolder, Command::ChooseReadFolder { session }, Command::ImportSession] {
+            assert!(!is_once(&dialog), "{dialog:?}");
+        }
+    }
 
     #[test]
     fn a_new_service_is_made_once_and_a_known_one_is_set() {
