@@ -403,6 +403,13 @@ fn what_a_job_changed_belongs_to_its_turn_and_goes_back_with_it() {
         play.say("Begin.").await;
         play.until(done).await;
         assert_eq!(paths(&ends(&play)[0].changed), ["made.txt"]);
+        let facts = play.facts();
+        let call =
+            facts.iter().find_map(|fact| if let Fact::JobCreated(e) = fact { Some(&e.call) } else { None });
+        let (reader, call) = (play.process.engine.store(), call.expect("a job"));
+        let own = engine::ledger::Ledger::net_of_call(reader, &play.session, call, Vec::new()).expect("read");
+        let own: Vec<_> = own.iter().map(|effect| effect.path.as_str()).collect();
+        assert_eq!(own, ["made.txt"], "what its job changed is the call's");
         play.through("Another turn.").await;
         let ledger = engine::ledger::Ledger::read(play.process.engine.store(), &play.session).expect("read");
         let (first, second) = (ledger.turns[0].turn.clone(), ledger.turns[1].turn.clone());

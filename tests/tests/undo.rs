@@ -122,6 +122,28 @@ fn one_call_goes_back_alone() {
 }
 
 #[test]
+fn what_one_call_changed_is_the_same_read_by_itself() {
+    alone(async {
+        let play = Play::on(changing()).await;
+        play.through("Change things.").await;
+        let reader = play.process.engine.store();
+        let ledger = engine::ledger::Ledger::read(reader, &play.session).expect("read");
+        let mut changed = 0;
+        for call in play.facts().into_iter().filter_map(|fact| fact.call().cloned()) {
+            let of = RestoreOf::Call { call: call.clone() };
+            let all = ledger.net(&RestoreScope { of, paths: Vec::new() });
+            let own = |paths| engine::ledger::Ledger::net_of_call(reader, &play.session, &call, paths);
+            assert_eq!(own(Vec::new()).expect("read"), all);
+            for effect in &all {
+                assert_eq!(own(vec![effect.path.clone()]).expect("read"), std::slice::from_ref(effect));
+                changed += 1;
+            }
+        }
+        assert!(changed > 3, "{changed}");
+    });
+}
+
+#[test]
 fn what_a_person_changed_since_is_kept_and_reported_or_merged() {
     alone(async {
         let play = Play::on(changing()).await;

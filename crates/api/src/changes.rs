@@ -113,20 +113,18 @@ fn stands(place: &Place, effect: &Effect) -> bool {
 /// # Errors
 /// When the session didn't change this file there, or a content can't be read.
 pub fn diff(reader: &Reader, session: &SessionId, path: &str, of: RestoreOf) -> Result<FileDiff, ApiError> {
-    // What is taken back by itself is a part of a turn's or the session's change.
-    let whole = !matches!(of, RestoreOf::Call { .. });
+    let paths = vec![path.to_owned()];
+    if let RestoreOf::Call { call } = &of {
+        // What is taken back by itself is a part of a turn's or the session's change, so this one has no parts.
+        let net = Ledger::net_of_call(reader, session, call, paths).map_err(|error| of_ledger(&error))?;
+        let effect = net.first().ok_or_else(unchanged)?;
+        return Ok(wire(path.to_owned(), difference(reader, effect)?, effect.before.is_none()));
+    }
     let ledger = Ledger::read(reader, session).map_err(|error| of_ledger(&error))?;
-    let net = ledger.net(&RestoreScope { of, paths: vec![path.to_owned()] });
-    let Some(effect) = net.first() else {
-        return Err(error(
-            "changes/unknown",
-            "this session didn't change that file",
-            "Ask for the changes again.",
-        ));
-    };
+    let net = ledger.net(&RestoreScope { of, paths });
+    let effect = net.first().ok_or_else(unchanged)?;
     let created = effect.before.is_none();
-    let parts = if whole { show::parts(reader, effect).map_err(internal)? } else { None };
-    match parts {
+    match show::parts(reader, effect).map_err(internal)? {
         None => Ok(wire(path.to_owned(), difference(reader, effect)?, created)),
         Some((diff, parts)) => {
             let mut diff = wire(path.to_owned(), diff, created);
@@ -140,6 +138,10 @@ pub fn diff(reader: &Reader, session: &SessionId, path: &str, of: RestoreOf) -> 
             Ok(diff)
         }
     }
+}
+
+fn unchanged() -> ApiError {
+    error("changes/unknown", "this session didn't change that file", "Ask for the changes again.")
 }
 
 pub(crate) fn difference(reader: &Reader, effect: &Effect) -> Result<show::FileDiff, ApiError> {

@@ -128,6 +128,34 @@ impl Ledger {
         Ok(ledger)
     }
 
+    /// The net change of one call at these paths. Where its result alone says it, no more of the record is read than that.
+    ///
+    /// # Errors
+    /// When the record or a list of changes in it can't be read.
+    pub fn net_of_call(
+        reader: &Reader,
+        session: &SessionId,
+        call: &CallId,
+        paths: Vec<String>,
+    ) -> Result<Vec<Effect>, LedgerError> {
+        let own = |kind: &str| {
+            let own = |fact: &Fact| of_call(fact) == Some(call);
+            reader.newest_with(session, kind, call.as_str(), |fact| own(fact).then(|| fact.clone()))
+        };
+        if let Some(result) = own("tool/result")?
+            && own("tool/cancelled")?.is_none()
+            && own("tool/outcome_unknown")?.is_none()
+            && own("job/created")?.is_none()
+        {
+            let all = result.changed().map(|changed| effects(changed, reader)).transpose()?;
+            let mut all = all.map(|(all, _)| all).unwrap_or_default();
+            all.retain(|effect| paths.is_empty() || paths.contains(&effect.path));
+            return Ok(compose(&all));
+        }
+        let of = RestoreOf::Call { call: call.clone() };
+        Ok(Self::read(reader, session)?.net(&RestoreScope { of, paths }))
+    }
+
     fn put(&mut self, by: By, changed: &Changed, reader: &Reader) -> Result<(), LedgerError> {
         if !changed.is_empty() || changed.doubt.is_some() || changed.uncovered.is_some() {
             let (effects, all) = effects(changed, reader)?;
@@ -379,6 +407,14 @@ pub(crate) fn effects(changed: &Changed, reader: &Reader) -> Result<(Vec<Effect>
 /// A list of effects from its blob.
 pub(crate) fn list(bytes: &[u8]) -> Result<Vec<Effect>, LedgerError> {
     serde_json::from_slice(bytes).map_err(|error| LedgerError::List(error.to_string()))
+}
+
+/// The call that a fact is about, or that made the job which it is about.
+fn of_call(fact: &Fact) -> Option<&CallId> {
+    match fact {
+        Fact::JobCreated(e) => Some(&e.call),
+        fact => fact.call(),
+    }
 }
 
 fn wanted_kind(kind: &str) -> bool {

@@ -57,6 +57,12 @@ impl Indexed {
         touched.iter().filter_map(|key| self.places.get(key).copied()).collect()
     }
 
+    /// Where the entry of this key stands.
+    #[must_use]
+    pub fn place(&self, key: &str) -> Option<usize> {
+        self.places.get(key).copied()
+    }
+
     pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
         self.places.get(key).and_then(|place| self.view.entries.get(*place))
     }

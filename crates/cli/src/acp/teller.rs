@@ -38,6 +38,10 @@ struct Told {
     questions: HashSet<String>,
     plan: Option<u32>,
     mode: Mode,
+    /// Entries that end a turn, in order, and those that wait for words or for what became of a call; by key.
+    ends: Vec<String>,
+    asking: Vec<String>,
+    unknown: Vec<String>,
 }
 
 impl Teller {
@@ -45,8 +49,10 @@ impl Teller {
     pub(crate) fn since(view: SessionView) -> Self {
         let (plan, mode) = (view.plan.as_ref().map(|plan| plan.version), view.mode);
         let (answers, calls, asked, questions) = Default::default();
-        let mut told = Told { answers, calls, asked, questions, plan, mode };
+        let (ends, asking, unknown) = Default::default();
+        let mut told = Told { answers, calls, asked, questions, plan, mode, ends, asking, unknown };
         for entry in &view.entries {
+            told.note(entry);
             match &entry.body {
                 EntryBody::Answer { text, reasoning, .. } => {
                     told.answers.insert(entry.key.clone(), (text.clone(), reasoning.clone()));
@@ -101,6 +107,9 @@ impl Teller {
     /// Takes the view as it stands now, and says what is news.
     pub(crate) fn reopened(&mut self, view: SessionView) -> News {
         self.shown = Indexed::new(view);
+        for noted in [&mut self.told.ends, &mut self.told.asking, &mut self.told.unknown] {
+            noted.clear();
+        }
         let view = self.shown.view();
         self.told.news(view, view.entries.iter())
     }
@@ -114,33 +123,42 @@ impl Teller {
     pub(crate) fn is_taken_back(&self, message: &str, seq: u64) -> bool {
         self.view().seq >= seq
             && !self.view().waiting.iter().any(|waiting| waiting.id == message)
-            && !self.view().entries.iter().rev().any(|entry| entry.key == message)
+            && self.shown.place(message).is_none()
     }
 
     /// The open question that wasn't told yet; it is told with this.
     pub(crate) fn question(&mut self) -> Option<String> {
-        let open = self.view().entries.iter().rev().find_map(|entry| match &entry.body {
-            EntryBody::Question { question } if question.answer.is_none() => Some(question.clone()),
-            _ => None,
-        })?;
-        self.told.questions.insert(open.id.clone()).then(|| question(&open))
+        let entry = self.told.asking.iter().rev().find_map(|key| at(&self.shown, key))?;
+        let EntryBody::Question { question: open } = &entry.body else { return None };
+        self.told.questions.insert(open.id.clone()).then(|| question(open))
+    }
+
+    /// Is there a call that nobody saw the end of?
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.told.unknown.iter().any(|key| self.shown.place(key).is_some())
     }
 
     /// How the turn that read this message ended, or the first turn that ended after this place where there is none.
     pub(crate) fn end(&self, message: Option<&str>, place: usize) -> Option<&Entry> {
         let from = match message {
-            Some(message) => self.view().entries.iter().rposition(|entry| entry.key == message)?,
+            Some(message) => self.shown.place(message)?,
             None => place,
         };
-        let mut after = self.view().entries.iter().skip(from);
-        after.find(|entry| matches!(entry.body, EntryBody::TurnEnd { .. }))
+        let before = |key: &String| self.shown.place(key).is_none_or(|place| place < from);
+        let first = self.told.ends.partition_point(before);
+        at(&self.shown, self.told.ends.get(first)?)
     }
+}
+
+fn at<'a>(shown: &'a Indexed, key: &str) -> Option<&'a Entry> {
+    shown.place(key).and_then(|place| shown.view().entries.get(place))
 }
 
 impl Told {
     fn news<'a>(&mut self, view: &SessionView, entries: impl Iterator<Item = &'a Entry>) -> News {
         let mut news = News::default();
         for entry in entries {
+            self.note(entry);
             match &entry.body {
                 EntryBody::Answer { text, reasoning, .. } => {
                     let told = self.answers.entry(entry.key.clone()).or_default();
@@ -166,6 +184,21 @@ impl Told {
             news.updates.push(Update::Mode(mode_word(self.mode)));
         }
         news
+    }
+
+    /// Notes what ends and what is open, so that nobody has to look for it among all that was said.
+    fn note(&mut self, entry: &Entry) {
+        let (noted, holds) = match &entry.body {
+            EntryBody::TurnEnd { .. } => (&mut self.ends, true),
+            EntryBody::Question { question } => (&mut self.asking, question.answer.is_none()),
+            EntryBody::Unknown { resolution, .. } => (&mut self.unknown, resolution.is_none()),
+            _ => return,
+        };
+        match noted.iter().rposition(|key| *key == entry.key) {
+            Some(place) if !holds => drop(noted.remove(place)),
+            None if holds => noted.push(entry.key.clone()),
+            Some(_) | None => {}
+        }
     }
 }
 
@@ -212,7 +245,7 @@ mod tests {
     use super::*;
     use api::wire::command::Intent;
     use api::wire::store::Folder;
-    use api::wire::view::{Activity, Tokens, WaitingMessage};
+    use api::wire::view::{Activity, QuestionView, Tokens, WaitingMessage};
 
     fn view(entries: Vec<Entry>) -> SessionView {
         let (id, name, place) = ("fol_1".to_owned(), "project".to_owned(), "~/project".to_owned());
@@ -318,6 +351,45 @@ mod tests {
         assert!(!reading.is_taken_back("msg_1", 3), "it was read");
         teller.patched(4, &[Patch::Waiting { waiting: Vec::new() }]);
         assert!(teller.is_taken_back("msg_1", 3));
+    }
+
+    #[test]
+    fn the_end_is_that_of_the_turn_which_read_the_message_and_what_was_answered_is_open_no_more() {
+        let entry = |key: &str, body| Entry { key: key.to_owned(), time: 0, body };
+        let said = |key: &str| entry(key, EntryBody::Said { text: String::new() });
+        let ended = |key: &str, end: &str| {
+            entry(key, EntryBody::TurnEnd { end: end.to_owned(), facts: Default::default(), ms: 0 })
+        };
+        let asked = |answer: Option<&str>| {
+            let question = QuestionView {
+                id: "q".to_owned(),
+                text: "Which?".to_owned(),
+                options: Vec::new(),
+                free_text: true,
+                sensitive: false,
+                answer: answer.map(str::to_owned),
+            };
+            entry("q", EntryBody::Question { question })
+        };
+        let patch = |entry| Patch::Entry { entry };
+        let before = vec![said("old"), ended("turn 1", "failed")];
+        let mut teller = Teller::since(view(before));
+        let brought = [said("new"), answer("half", "an ans", true), asked(None)].map(patch);
+        teller.patched(3, &brought);
+        let key = |teller: &Teller, message| teller.end(message, 2).map(|entry| entry.key.clone());
+        assert_eq!((key(&teller, Some("new")), key(&teller, None)), (None, None));
+        assert_eq!(key(&teller, Some("old")), Some("turn 1".to_owned()));
+        assert!(teller.question().is_some_and(|text| text.contains("Which?")));
+        assert_eq!(teller.question(), None, "it was told");
+        teller.told.questions.clear();
+        let gone = Patch::Removed { key: "half".to_owned() };
+        teller.patched(5, &[gone, patch(asked(Some("This."))), patch(ended("turn 2", "completed"))]);
+        assert_eq!(teller.question(), None, "it was answered");
+        assert_eq!(key(&teller, Some("new")), Some("turn 2".to_owned()), "behind what went");
+        let now = teller.view().clone();
+        teller.reopened(now);
+        assert_eq!(key(&teller, Some("new")), Some("turn 2".to_owned()));
+        assert_eq!((key(&teller, Some("never")), teller.told.ends.len()), (None, 2));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::words::{Diff, Stop, Update, Yes, diffs};
 use super::{Editor, open};
 use api::wire::ApiError;
 use api::wire::command::{Command, Intent, Notification, Reply, Topic};
-use api::wire::view::{Activity, CallView, Entry, EntryBody, Patch, SessionView};
+use api::wire::view::{Activity, CallView, EntryBody, Patch, SessionView};
 use host::Seat;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -297,9 +297,8 @@ impl<E: Editor> Turn<E> {
             self.editor.tell(&self.session, Update::Answer { key, text }).await;
             return Some(Ok(Stop::Ended));
         }
-        let unknown = |entry: &Entry| matches!(entry.body, EntryBody::Unknown { resolution: None, .. });
-        let view = self.teller.view();
-        if matches!(view.activity, Activity::NeedsYou { .. }) && view.entries.iter().any(unknown) {
+        let needs_you = matches!(self.teller.view().activity, Activity::NeedsYou { .. });
+        if needs_you && self.teller.is_unknown() {
             let text = "Nobody saw how a call ended. Say what became of it in Daybook, or with `daybook approvals` \
                         and `daybook answer ID done|again|skip`; the work goes on then.";
             self.editor.tell(&self.session, Update::Answer { key, text: text.to_owned() }).await;

@@ -5,7 +5,7 @@ use api::wire::ApiError;
 use api::wire::command::{Command, Mode, Reply};
 use api::wire::record::{Moment, RecordLine, RecordOutline, Saw, Verification};
 use api::wire::storage::EraseWhy;
-use api::wire::view::Activity;
+use api::wire::view::{Activity, EntryBody};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -285,6 +285,40 @@ async fn lines_before_a_damaged_event_are_read_whatever_block_it_stands_in() {
     let sent = good.iter().rfind(|line| line.kind == "request/prepared").expect("a request").seq;
     assert_eq!(saw(&rig, &session, sent - 1).await.seq, sent);
     assert_eq!(saw(&rig, &session, broken - 1).await.seq, sent);
+    rig.host.close().await;
+}
+
+/// It is looked up after each edit, so what else the session did is nothing to it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_difference_of_one_call_is_read_from_what_that_call_gave_back() {
+    let (rig, session) = worked().await;
+    let view = rig.view(&session).await;
+    let calls = view.entries.iter().filter_map(|entry| match &entry.body {
+        EntryBody::Calls { calls } => Some(calls),
+        _ => None,
+    });
+    let [planned, written] = &calls.flatten().map(|call| call.id.clone()).collect::<Vec<_>>()[..] else {
+        panic!("two calls")
+    };
+    let of = |call: Option<&String>| Command::Diff {
+        session: session.clone(),
+        path: "menu.txt".to_owned(),
+        turn: None,
+        call: call.cloned(),
+    };
+    let whole = rig.call(of(Some(written))).await;
+    assert!(matches!(&whole, Reply::Diff(diff) if diff.created && diff.hunks.len() == 1), "{whole:?}");
+    assert_eq!(refused(&rig, of(Some(planned))).await.code, "changes/unknown");
+    rig.host.close().await;
+    let Rig { root, host } = rig;
+    drop(host);
+    let [data, damaged] = ["data", "damaged"].map(|name| root.path().join(name));
+    tampered(&data, &damaged, "Write the menu", "Wrote the menu");
+    std::fs::remove_dir_all(damaged.join("blobs")).expect("nothing was kept in it");
+    std::fs::rename(data.join("blobs"), damaged.join("blobs")).expect("moved");
+    let rig = Rig { host: host_over(&damaged).await, root };
+    assert_eq!(rig.call(of(Some(written))).await, whole);
+    assert_eq!(refused(&rig, of(None)).await.code, "session/damaged", "of all there is no telling");
     rig.host.close().await;
 }
 
