@@ -72,10 +72,10 @@ pub(super) fn measure(run: &Run<'_>) -> Done<Vec<Row>> {
 /// Of the usual lengths also where a run is to be quick: between shorter ones there is less to see.
 fn control(rounds: usize) -> Done<Row> {
     let words = "control: building the whole request anew must be > 20× (or the test can't see it)";
-    let note = format!(
-        "encoding and hashing all messages for each step, {LONG} beside {SHORT} of them, in this run"
-    );
-    let row = Row::at_least("P6", words, naive(rounds, SHORT, LONG)?, 20.0);
+    let Naive { few, many, ratio } = naive(rounds, SHORT, LONG)?;
+    let note =
+        format!("encoding and hashing all messages for each step, {many} beside {few} of them, in this run");
+    let row = Row::at_least("P6", words, ratio, 20.0);
     Ok(row.unit("×").beside(1.0).note(note).gate())
 }
 
@@ -88,8 +88,14 @@ fn grown(runtime: &Handle, messages: usize, plan: &Plan) -> Done<Bare> {
     Ok(bare)
 }
 
-/// How much more it takes to build a whole request of many messages than one of few.
-fn naive(rounds: usize, few: usize, many: usize) -> Done<f64> {
+/// Whole requests that were built, of so many messages each, and how much more the longer one takes.
+struct Naive {
+    few: usize,
+    many: usize,
+    ratio: f64,
+}
+
+fn naive(rounds: usize, few: usize, many: usize) -> Done<Naive> {
     let dialect = providers::anthropic::Anthropic::new("bench");
     let history = |messages: usize| -> Vec<Message> {
         let pair = |_| {
@@ -106,7 +112,8 @@ fn naive(rounds: usize, few: usize, many: usize) -> Done<f64> {
         std::hint::black_box(Digest::of(&dialect.segment(messages)));
         Ok::<_, Box<dyn std::error::Error + Send + Sync>>(())
     };
-    Ok(pairs(rounds, 1, || build(&few), || build(&many))?.ratio(|cost| cost.cpu_us))
+    let ratio = pairs(rounds, 1, || build(&few), || build(&many))?.ratio(|cost| cost.cpu_us);
+    Ok(Naive { few: few.len(), many: many.len(), ratio })
 }
 
 /// CPU of sending one more MB, ms.
@@ -133,6 +140,7 @@ mod tests {
 
     #[test]
     fn p6_the_control_compares_the_usual_lengths_however_few_the_rounds() {
+        // The note tells the lengths of what was built, not those that were meant.
         let row = control(1).expect("measured");
         assert!(row.note.contains("4000 beside 100"), "{}", row.note);
     }
