@@ -145,7 +145,8 @@ impl store::Clock for CountedClock {
 }
 
 /// A shell that counts: `note WORDS` prints them, `fail` ends with code 1, `hang WORDS` prints them and runs until it is
-/// killed, `make PATH` and `drop PATH` make and remove a file in the folder, everything else prints nothing.
+/// killed, `make PATH` and `drop PATH` make and remove a file in the folder, `anew PATH` puts another file in its place,
+/// everything else prints nothing.
 pub struct CountingShell {
     /// Where it counts.
     pub world: Arc<World>,
@@ -185,6 +186,10 @@ fn act(folder: &Path, command: &str) -> std::io::Result<()> {
         let path = folder.join(path);
         std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
         std::fs::write(path, command)?;
+    }
+    if let Some(path) = command.strip_prefix("anew ") {
+        std::fs::write(folder.join("anew.tmp"), command)?;
+        std::fs::rename(folder.join("anew.tmp"), folder.join(path))?;
     }
     command.strip_prefix("drop ").map_or(Ok(()), |path| std::fs::remove_file(folder.join(path)))
 }

@@ -1,7 +1,7 @@
 //! Whose a change is: what a person made stays the person's through undo and redo, and what undo doesn't cover is said.
 
 use crate::play::{Play, alone, run, script, text, write};
-use domain::call::{Effect, Mode};
+use domain::call::{Effect, Mode, Parted};
 use domain::event::{CheckedCall, Draft, Fact, RestoreOf, RestoreScope, ToolOutcome, Uncovered};
 use domain::ids::RevisionId;
 use engine::CommandFailure;
@@ -216,4 +216,68 @@ fn r_undo_a_yes_to_replacing_a_file_is_a_yes_to_what_was_shown_alone() {
         play.until(|state| state.restoring.is_none()).await;
         assert!(!play.rig.folder().join("a.txt").exists());
     });
+}
+
+/// A file with several names, of which one went away, was replaced, or is deleted by a tool: an undo brings its content back
+/// as a file of its own, and names the others. Doing it again says nothing, since it stood alone by then.
+#[test]
+fn r_undo_names_of_one_file_that_an_undo_brings_back_apart_are_told() {
+    let table = [
+        (run("drop a.txt"), vec!["b.txt"], 0),
+        (run("anew a.txt"), vec!["b.txt"], 0),
+        (delete("a.txt"), vec!["b.txt"], 0),
+        (run("anew c.txt"), vec![], 1),
+        // Written into the one file: it stays one.
+        (write("a.txt", "other\n"), vec![], 0),
+        (run("make a.txt"), vec![], 0),
+    ];
+    for (step, names, more) in table {
+        let rig = rig(&[&step, &text("Done.")]);
+        let at = |name: &str| rig.folder().join(name);
+        std::fs::write(at("a.txt"), "one\n").expect("written");
+        std::fs::hard_link(at("a.txt"), at("b.txt")).expect("linked");
+        std::fs::write(at("c.txt"), "three\n").expect("written");
+        std::fs::hard_link(at("c.txt"), rig.data().join("elsewhere.txt")).expect("linked");
+        alone(async {
+            let play = Play::on(rig).await;
+            play.through("Change things.").await;
+            let first = undo(&play, RestoreOf::Session, &[]).await;
+            let expect = Parted::of(names.iter().map(|name| (*name).to_owned()).collect(), more);
+            assert_eq!(told(&play, &first), expect, "{step}");
+            assert_eq!((play.rig.file("a.txt"), play.rig.file("c.txt")), ("one\n".into(), "three\n".into()));
+            let again = undo(&play, RestoreOf::Restore { revision: first }, &[]).await;
+            let back = undo(&play, RestoreOf::Restore { revision: again }, &[]).await;
+            assert_eq!(told(&play, &back), None, "{step}");
+        });
+    }
+}
+
+/// A name that became another file's goes back alone, and the file that it leaves is named.
+#[test]
+fn r_undo_a_name_that_leaves_the_file_it_was_linked_to_since_is_told() {
+    let rig = rig(&[&write("c.txt", "new\n"), &text("Done.")]);
+    std::fs::write(rig.folder().join("c.txt"), "old\n").expect("written");
+    alone(async {
+        let play = Play::on(rig).await;
+        play.through("Change things.").await;
+        let at = |name: &str| play.rig.folder().join(name);
+        std::fs::hard_link(at("c.txt"), at("d.txt")).expect("linked");
+        let done = undo(&play, RestoreOf::Session, &[]).await;
+        assert_eq!((play.rig.file("c.txt"), play.rig.file("d.txt")), ("old\n".into(), "new\n".into()));
+        assert_eq!(told(&play, &done), Parted::of(vec!["d.txt".to_owned()], 0));
+    });
+}
+
+fn delete(path: &str) -> String {
+    format!(r#"{{"call":{{"name":"delete_path","arguments":{{"path":"{path}"}}}}}}"#)
+}
+
+/// What a return says of the names that its one file isn't one with any more.
+fn told(play: &Play, revision: &RevisionId) -> Option<Parted> {
+    let done = play.facts().into_iter().find_map(|fact| match fact {
+        Fact::RevisionRestored(done) if done.revision == *revision => Some(done),
+        _ => None,
+    });
+    let mut effects = done.expect("it ended").changed.effects.into_iter();
+    effects.find_map(|effect| effect.parted)
 }

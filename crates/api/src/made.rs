@@ -99,7 +99,14 @@ mod tests {
                 Entry::File { content: Digest::of(b"x"), bytes: 1, mode: None }
             };
             let path = path.trim_end_matches('/').to_owned();
-            net.push(Effect { path, before: None, after: Some(after), lines: None, kept_in: None });
+            net.push(Effect {
+                path,
+                before: None,
+                after: Some(after),
+                lines: None,
+                kept_in: None,
+                parted: None,
+            });
         }
         let session = SessionId::from_bits(1);
         let place = Place::open(folder.path(), Vec::new()).unwrap();

@@ -74,7 +74,11 @@ pub(crate) fn preview(
     for (effect, (path, state)) in net.iter().zip(states) {
         match state {
             State::Ready if found.files.len() < LISTED => {
-                found.files.push(UndoneFile { path, what: what(&show::inverse(effect)).to_owned() });
+                found.files.push(UndoneFile {
+                    path,
+                    what: what(&show::inverse(effect)).to_owned(),
+                    parted: None,
+                });
             }
             State::Kept { why } if found.kept.len() < LISTED => {
                 let anyway = Some(what(&show::inverse(effect)).to_owned());
@@ -111,7 +115,7 @@ fn preview_part(
         vec![KeptFile { path, why, anyway, now: None }]
     };
     let (files, kept) = match parts.without(&now, &ledger.undone_parts(&path), part) {
-        Ok(_) => (vec![UndoneFile { path, what: restored() }], Vec::new()),
+        Ok(_) => (vec![UndoneFile { path, what: restored(), parted: None }], Vec::new()),
         Err(PartError::Stale) => return Err(stale()),
         Err(PartError::Done) => (Vec::new(), Vec::new()),
         Err(PartError::Mixed) => (Vec::new(), alone(path, "changed")),

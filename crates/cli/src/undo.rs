@@ -7,7 +7,7 @@ use crate::looking::{unexpected, view};
 use crate::output;
 use crate::way::{Own, Way};
 use api::wire::command::{Command, Reply};
-use api::wire::undo::{Changes, NotCovered, UndoOf, UndoView};
+use api::wire::undo::{Changes, NotCovered, PartedFile, UndoOf, UndoView};
 use api::wire::view::{EntryBody, SessionView};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -107,6 +107,9 @@ async fn scope(way: &Way, what: &Undo, view: &SessionView) -> Result<UndoOf, Fai
 fn told(undo: &UndoView) -> Result<Exit, Failure> {
     for file in &undo.files {
         output::line(&format!("{:12} {}", file.what, file.path.escape_debug()));
+        if let Some(parted) = &file.parted {
+            output::line(&format!("{:12} {}", "", of_its_own(parted)));
+        }
     }
     let more = undo.count.saturating_sub(undo.files.len() as u64);
     if more > 0 {
@@ -123,6 +126,15 @@ fn told(undo: &UndoView) -> Result<Exit, Failure> {
         });
     }
     Ok(if undo.kept.is_empty() && undo.kept_more == 0 { Exit::Completed } else { Exit::Waiting })
+}
+
+/// That a file isn't one with other names any more, in a line.
+fn of_its_own(PartedFile { names, more }: &PartedFile) -> String {
+    let mut others: Vec<String> = names.iter().map(|name| name.escape_debug().to_string()).collect();
+    if *more > 0 {
+        others.push(if others.is_empty() { format!("{more} elsewhere") } else { format!("{more} more") });
+    }
+    format!("is a file of its own now; it was one file with {}", others.join(", "))
 }
 
 fn undos(view: &SessionView) -> impl Iterator<Item = &UndoView> {

@@ -254,6 +254,34 @@ pub struct Effect {
     /// Where a deleted thing went: `trash` or a blob; facts for the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_in: Option<String>,
+    /// The file isn't one with these names any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parted: Option<Parted>,
+}
+
+/// Other names of a file (hard links), at the moment at which one of its names stops being a name of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parted {
+    /// Those in the folder, in order; the first of them where there are many.
+    pub names: Vec<String>,
+    /// How many more there are, in the folder or outside of it.
+    #[serde(default)]
+    pub more: u64,
+}
+
+impl Parted {
+    /// Most names that are kept.
+    const NAMED: usize = 5;
+
+    /// These names and so many that weren't seen; nothing where there are none.
+    #[must_use]
+    pub fn of(mut names: Vec<String>, unseen: u64) -> Option<Self> {
+        names.sort();
+        names.dedup();
+        let more = unseen + names.len().saturating_sub(Self::NAMED) as u64;
+        names.truncate(Self::NAMED);
+        (more > 0 || !names.is_empty()).then_some(Self { names, more })
+    }
 }
 
 impl Effect {

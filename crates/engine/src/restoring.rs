@@ -18,7 +18,9 @@ use domain::ids::SessionId;
 use domain::state::State;
 use std::collections::BTreeMap;
 use store::{BlobError, Gone, Reader};
-use tools::revision::{Force, Hindrance, Kept, PartError, RestoreError, plan_part, plan_restore};
+use tools::revision::{
+    Force, Hindrance, Kept, PartError, RestoreError, plan_part, plan_restore, tell_parted,
+};
 use tools::{BlobSink, Place};
 
 /// Most paths left alone that are named.
@@ -50,8 +52,9 @@ pub(crate) fn work_out(
     }
     whole(&shared.store, &net)?;
     if let RestoreOf::Part { part, .. } = &scope.of {
-        let step = part_of(&place, &blobs, &net, &ledger, part)?;
-        let (steps, read_to) = (listed(shared, &[step])?, ledger.read_to);
+        let mut steps = [part_of(&place, &blobs, &net, &ledger, part)?];
+        tell_parted(&place, &mut steps, &net);
+        let (steps, read_to) = (listed(shared, &steps)?, ledger.read_to);
         return Ok(Restore { scope, steps, overwrite: Vec::new(), kept: Vec::new(), kept_more: 0, read_to });
     }
     let force = match overwrite.is_empty() {
@@ -61,6 +64,9 @@ pub(crate) fn work_out(
     let mut planned = plan_restore(&place, &blobs, &net, &force).map_err(|error| of_restore(&error))?;
     as_shown(&planned.steps, seen)?;
     planned.merge_texts(&place, &blobs, &net).map_err(|error| of_restore(&error))?;
+    let told = matches!(scope.of, RestoreOf::Restore { .. });
+    // A return said it when it brought a name back, and taking it back changes nothing about that.
+    tell_parted(&place, &mut planned.steps, if told { &[] } else { &net });
     let steps = listed(shared, &planned.steps)?;
     let (kept, kept_more) = kept_back(planned.kept);
     Ok(Restore { scope, steps, overwrite, kept, kept_more, read_to: ledger.read_to })

@@ -168,6 +168,12 @@ export const undo = {
     nothing: 'no file changed',
     kept: (n: number) => (n === 1 ? '1 file was left alone' : `${n} files were left alone`),
     again: 'redone',
+    parted: (path: string, names: string) =>
+      `${path} is a file of its own now. Before, it was one file with ${names}.`,
+    partedElsewhere: (path: string, n: number) =>
+      n === 1
+        ? `${path} is a file of its own now. Before, the same file had another name elsewhere.`
+        : `${path} is a file of its own now. Before, the same file had ${n} other names elsewhere.`,
   },
   news: {
     undone: (what: string) => `Undid changes to ${what}`,

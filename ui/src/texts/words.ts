@@ -5,6 +5,7 @@ import type { ShownState } from '../state/calls';
 import type { ApprovalState } from '../protocol/generated/ApprovalState';
 import type { Halt } from '../protocol/generated/Halt';
 import type { NotCovered } from '../protocol/generated/NotCovered';
+import type { UndoneFile } from '../protocol/generated/UndoneFile';
 import { Failure } from '../protocol/backend';
 import { oneLine, visible } from '../shared/visible';
 import type { Facts, Texts } from './en';
@@ -382,6 +383,17 @@ export function undoneWords(what: string, t: Texts): string {
     default:
       return t.undo.what.other;
   }
+}
+
+/** That a file isn't one with other names any more; empty where it never was. */
+export function partedWords({ path, parted }: UndoneFile, t: Texts): string {
+  if (!parted) return '';
+  const own = oneLine(path, 200);
+  const others = parted.names.map((name) => oneLine(name, 200));
+  if (others.length === 0) return t.undo.entry.partedElsewhere(own, parted.more);
+  const all = others.length + parted.more;
+  if (parted.more === 0) return t.undo.entry.parted(own, names(others, all, t));
+  return t.undo.entry.parted(own, t.list.some(others.join(t.list.comma), parted.more, all));
 }
 
 /** What happened to a file besides its lines: new, gone, a link, only its permissions; empty for a plain edit. */

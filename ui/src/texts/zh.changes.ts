@@ -157,6 +157,10 @@ export const undo: Texts['undo'] = {
     nothing: '没有文件改变',
     kept: (n) => `${n} 个文件保持现状`,
     again: '已恢复',
+    parted: (path, names) =>
+      `${spaced(path, 'after')}现在是单独的文件，之前它和${spaced(names, 'both')}是同一个文件。`,
+    partedElsewhere: (path, n) =>
+      `${spaced(path, 'after')}现在是单独的文件，之前同一个文件在别处还有 ${n} 个名字。`,
   },
   news: {
     undone: (what) => `已撤销${spaced(what, 'both')}的改动`,

@@ -2,9 +2,9 @@
 
 use super::Fold;
 use crate::undo;
-use crate::wire::undo::{KeptFile, UndoOf, UndoView, UndoneFile};
+use crate::wire::undo::{KeptFile, PartedFile, UndoOf, UndoView, UndoneFile};
 use crate::wire::view::{EntryBody, Patch};
-use domain::call::Entry;
+use domain::call::{Entry, Parted};
 use domain::event::{Changed, Event, KeptBack, RevisionRestored, RevisionRestoring, RevisionThinned};
 use engine::Hold;
 use engine::decide::CALLED_OFF;
@@ -68,7 +68,14 @@ impl Fold {
         let file = |effect: &domain::call::Effect| UndoneFile {
             path: effect.path.clone(),
             what: undo::what(effect).to_owned(),
+            parted: effect
+                .parted
+                .as_ref()
+                .map(|Parted { names, more }| PartedFile { names: names.clone(), more: *more }),
         };
+        let effects = || e.changed.effects.iter();
+        let parted = effects().filter(|effect| effect.parted.is_some());
+        let others = effects().filter(|effect| effect.parted.is_none());
         let done = UndoView {
             state: match e.error.as_ref().map(|error| error.code.as_str()) {
                 None => "done",
@@ -77,7 +84,8 @@ impl Fold {
             }
             .to_owned(),
             held: false,
-            files: e.changed.effects.iter().take(LISTED).map(file).collect(),
+            // What is said of a file comes first, where not all are listed.
+            files: parted.chain(others).take(LISTED).map(file).collect(),
             count: e.changed.count(),
             kept: undo.kept.iter().cloned().chain(e.kept.iter().map(kept)).take(LISTED).collect(),
             kept_more: undo.kept_more

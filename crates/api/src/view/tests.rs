@@ -305,6 +305,7 @@ fn an_approval_shows_the_engines_facts_and_the_difference_from_the_record() {
         after: Some(Entry::File { content: Digest::of(new), bytes: new.len() as u64, mode: None }),
         lines: Some(LineCount { added: 1, removed: 1 }),
         kept_in: None,
+        parted: None,
     };
     facts.extend([
         ApprovalGranted { approval: ApprovalId::from_bits(1), digest: Digest::of(b"shown") }.into(),

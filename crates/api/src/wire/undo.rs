@@ -143,6 +143,20 @@ pub struct UndoneFile {
     pub path: String,
     /// `restored` (content or permissions are as before), `removed` or `brought_back`.
     pub what: String,
+    /// Of a return that is over: it was one file with other names and is a file of its own now.
+    #[serde(default)]
+    pub parted: Option<PartedFile>,
+}
+
+/// Names that a file was one with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct PartedFile {
+    /// Some of them.
+    pub names: Vec<String>,
+    /// How many more there are, in the folder or outside of it.
+    #[ts(type = "number")]
+    pub more: u64,
 }
 
 /// A file that a return left alone.

@@ -67,7 +67,7 @@ fn exit(code: i64) -> ToolOutcome {
 
 fn made(path: &str) -> Effect {
     let after = Some(Entry::Folder { mode: None });
-    Effect { path: path.into(), before: None, after, lines: None, kept_in: None }
+    Effect { path: path.into(), before: None, after, lines: None, kept_in: None, parted: None }
 }
 
 fn rooms(all: u64) -> Rooms {

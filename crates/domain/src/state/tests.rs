@@ -322,6 +322,7 @@ fn effects_and_good_results_need_a_start() {
         after: Some(Entry::File { content: Digest::of(b"x"), bytes: 1, mode: None }),
         lines: None,
         kept_in: None,
+        parted: None,
     };
     check(&log, bad(vec![effect]), Err("call/effects"));
     check(&log, unknown(1), Err("call/phase"));
@@ -523,6 +524,7 @@ fn a_stopped_call_that_never_started_changed_nothing() {
         after: Some(Entry::Folder { mode: None }),
         lines: None,
         kept_in: None,
+        parted: None,
     };
     let stopped =
         ToolCancelled { changed: Changed { effects: vec![effect], ..Changed::default() }, ..cancelled(1) };

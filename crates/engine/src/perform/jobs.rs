@@ -317,7 +317,14 @@ fn without<E>(
                 if known && !same(now.as_ref(), other.after.as_ref()) {
                     // Something else was put there, and it stands there as it did before: that was taken away again.
                     let (path, before) = (other.path, other.after);
-                    differs.push(Effect { path, before, after: now, lines: None, kept_in: None });
+                    differs.push(Effect {
+                        path,
+                        before,
+                        after: now,
+                        lines: None,
+                        kept_in: None,
+                        parted: None,
+                    });
                 }
             }
         }
@@ -378,7 +385,7 @@ mod tests {
 
     fn effect((before, after): (Option<&str>, Option<&str>)) -> Effect {
         let (before, after) = (entry(before), entry(after));
-        Effect { path: "a".into(), before, after, lines: None, kept_in: None }
+        Effect { path: "a".into(), before, after, lines: None, kept_in: None, parted: None }
     }
 
     type Change<'a> = (Option<&'a str>, Option<&'a str>);

@@ -224,8 +224,12 @@ pub(crate) fn since(
         .revision(place, &blobs, &shared.ports.private, Some(before), cancel)
         .map_err(|error| error.to_string())
         .and_then(|now| {
-            changes(&blobs, before, &now.tree, &Bounds::default(), &shared.tool_limits)
-                .map_err(|error| error.to_string())
+            let told = changes(&blobs, before, &now.tree, &Bounds::default(), &shared.tool_limits);
+            let mut told = told.map_err(|error| error.to_string())?;
+            for effect in told.effects.iter_mut().filter(|effect| effect.content_before().is_some()) {
+                effect.parted = now.parted.get(&effect.path).cloned();
+            }
+            Ok(told)
         });
     match told {
         Ok(changes) => Some(changes),

@@ -198,6 +198,7 @@ impl Change {
             after: Some(entry),
             lines: self.lines,
             kept_in: None,
+            parted: None,
         };
         let names =
             [path.clone(), self.reached.path.to_string()].into_iter().chain(self.others.inside.clone());
@@ -229,7 +230,7 @@ fn missing_folders(place: &Place, path: &RelPath) -> Vec<RelPath> {
 fn made(place: &Place, folder: &RelPath) -> Effect {
     let mode = place.metadata(folder).ok().as_ref().and_then(mode);
     let after = Some(Entry::Folder { mode });
-    Effect { path: folder.to_string(), before: None, after, lines: None, kept_in: None }
+    Effect { path: folder.to_string(), before: None, after, lines: None, kept_in: None, parted: None }
 }
 
 /// What the clearance says is there before and after, and by which names.
@@ -305,14 +306,20 @@ pub fn asked_about(operation: &str) -> Option<Vec<Effect>> {
     if unkept {
         // Only the trash has it: there is no content that could be named.
         let kept_in = Some("trash".to_owned());
-        return Some(vec![Effect { path, before: None, after: None, lines: None, kept_in }]);
+        return Some(vec![Effect { path, before: None, after: None, lines: None, kept_in, parted: None }]);
     }
     let made = |path| {
         let after = Some(Entry::Folder { mode: None });
-        Effect { path, before: None, after, lines: None, kept_in: None }
+        Effect { path, before: None, after, lines: None, kept_in: None, parted: None }
     };
-    let file =
-        |path| Effect { path, before: before.clone(), after: after.clone(), lines: None, kept_in: None };
+    let file = |path| Effect {
+        path,
+        before: before.clone(),
+        after: after.clone(),
+        lines: None,
+        kept_in: None,
+        parted: None,
+    };
     let files = std::iter::once(path).chain(others).map(file);
     Some(folders.into_iter().map(made).chain(files).collect())
 }

@@ -11,6 +11,7 @@ use crate::call::{Checked, Surveyed};
 use crate::clear::Cleared;
 use crate::path::{RelPath, is_protected, shown};
 use crate::place::{io_failed, open_dir_in, open_in};
+use crate::revision::other_names;
 use crate::tool::{Bin, Concurrency, Ctx, Declared, Raw, Tool, Trouble, View, failed, fault};
 use crate::walk::Kind;
 use cap_fs_ext::FollowSymlinks;
@@ -226,6 +227,10 @@ impl Doomed {
         if ctx.cancel.is_cancelled() {
             return Err(Trouble::Stopped(Raw::default()));
         }
+        let parted = match self.kind {
+            Kind::File => other_names(&ctx.place, self.path.as_str()).parted(),
+            Kind::Folder | Kind::Link | Kind::Other => None,
+        };
         let original = ctx.place.path().join(self.path.as_str());
         let kept = trash::put(ctx, &parent, self.path.name(), &original)
             .map_err(|error| fault("using the trash", &error))?;
@@ -254,6 +259,9 @@ impl Doomed {
         };
         let mut effects = effects.unwrap_or_default();
         effects.iter_mut().for_each(|effect| effect.kept_in = Some(where_to.to_owned()));
+        if let Some(effect) = effects.first_mut() {
+            effect.parted = parted;
+        }
         let counted =
             if self.kind == Kind::Folder { format!(" ({} files)", self.files()) } else { String::new() };
         let text = match where_to {
@@ -308,7 +316,7 @@ impl Doomed {
 }
 
 fn gone(path: &RelPath, before: Option<Entry>, lines: Option<LineCount>) -> Effect {
-    Effect { path: path.to_string(), before, after: None, lines, kept_in: None }
+    Effect { path: path.to_string(), before, after: None, lines, kept_in: None, parted: None }
 }
 
 /// Everything below a path, by handle, links not followed.

@@ -6,7 +6,7 @@
 //! reported and the others go on.
 
 use super::handle::{is_absent, open_folder, walk_to};
-use super::links::apart;
+use super::links::{Puts, apart};
 use super::look::{Now, is_still, look};
 use super::name::{ROOT, depth, join, last, parent, parts, to_os};
 use super::plan::{Hindrance, State, Step, is_half_way, judge, names, os_last, standing};
@@ -16,7 +16,7 @@ use super::stat::mode;
 use crate::blob::BlobSink;
 use crate::place::Place;
 use cap_std::fs::Dir;
-use domain::call::{Effect, Entry};
+use domain::call::{Effect, Entry, Parted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
 
@@ -54,7 +54,7 @@ pub(super) struct Apply<'a> {
     blobs: &'a dyn BlobSink,
     fuse: &'a mut Fuse,
     /// Paths that get a file of their own instead of being written into one that has other names.
-    apart: BTreeSet<String>,
+    apart: BTreeMap<String, Parted>,
     /// The folder that was reached last.
     at: Option<(String, Dir)>,
     /// Folders that were opened for writing, and the mode they had.
@@ -74,12 +74,12 @@ pub(super) struct Applied {
 impl<'a> Apply<'a> {
     pub(super) fn new(place: &'a Place, blobs: &'a dyn BlobSink, fuse: &'a mut Fuse) -> Self {
         let (opened, touched, out) = (BTreeMap::new(), BTreeSet::new(), Applied::default());
-        Self { place, blobs, fuse, apart: BTreeSet::new(), at: None, opened, touched, out }
+        Self { place, blobs, fuse, apart: BTreeMap::new(), at: None, opened, touched, out }
     }
 
     /// Does all of it.
     pub(super) fn run(mut self, mut steps: Vec<Step>) -> Result<Applied, RestoreError> {
-        self.apart = apart(self.place, &steps);
+        self.apart = apart(self.place, steps.iter().map(Puts::of_step));
         // Stable sorts: within one depth the order is that of the paths.
         steps.sort_by_key(|step| std::cmp::Reverse(depth(&step.effect.path)));
         let mut failed = BTreeSet::new();
@@ -173,7 +173,7 @@ impl<'a> Apply<'a> {
                 self.in_folder(path, |dir| put::put_link(dir, last(path), &target))?;
             }
             Some(Entry::File { content, mode, .. }) => {
-                let apart = self.apart.contains(path);
+                let apart = self.apart.contains_key(path);
                 let same = now.entry().and_then(Entry::content) == Some(*content) && !apart;
                 if same {
                     let os = os_last(path);
@@ -191,7 +191,7 @@ impl<'a> Apply<'a> {
     fn put_file(&mut self, path: &str, bytes: &[u8], mode: Option<u32>, now: &Now) -> Result<(), Stop> {
         let name = last(path);
         let replaces = matches!(now.entry(), Some(Entry::File { .. }));
-        let into = if self.apart.contains(path) { put::Into::Apart } else { put::Into::AllNames };
+        let into = if self.apart.contains_key(path) { put::Into::Apart } else { put::Into::AllNames };
         let new =
             self.in_folder(path, |dir| put::write_beside(dir, name, bytes, mode, replaces.then_some(into)))?;
         self.fuse.step()?;
@@ -272,6 +272,7 @@ impl<'a> Apply<'a> {
                         after,
                         lines: None,
                         kept_in: None,
+                        parted: None,
                     });
                     made
                 }
@@ -337,5 +338,6 @@ fn done(step: &Step) -> Effect {
         after: step.effect.before.clone(),
         lines: None,
         kept_in: None,
+        parted: step.effect.parted.clone(),
     }
 }

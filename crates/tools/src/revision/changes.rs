@@ -161,7 +161,14 @@ impl Changes {
         let (before, after) = (old.map(Node::entry), new.map(Node::entry));
         if before != after {
             match self.effects.len() < bounds.changes {
-                true => self.effects.push(Effect { path, before, after, lines: None, kept_in: None }),
+                true => self.effects.push(Effect {
+                    path,
+                    before,
+                    after,
+                    lines: None,
+                    kept_in: None,
+                    parted: None,
+                }),
                 false => self.more += 1,
             }
         }

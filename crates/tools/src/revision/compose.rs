@@ -16,6 +16,7 @@ pub fn compose(effects: &[Effect]) -> Vec<Effect> {
         let one = whole.entry(&effect.path).or_insert_with(next);
         one.after.clone_from(&effect.after);
         one.kept_in.clone_from(&effect.kept_in);
+        one.parted = one.parted.take().or_else(|| effect.parted.clone());
     }
     whole.into_values().filter(|effect| !same(effect.before.as_ref(), effect.after.as_ref())).collect()
 }
@@ -30,6 +31,7 @@ pub fn inverse(effect: &Effect) -> Effect {
         after: effect.before.clone(),
         lines: effect.lines.map(turned),
         kept_in: None,
+        parted: effect.parted.clone(),
     }
 }
 

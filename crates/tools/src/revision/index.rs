@@ -6,6 +6,7 @@
 //! revision it is from.
 
 use super::known::{Known, What};
+use super::shared::SharedFiles;
 use super::stat::{Stamp, Stat};
 use super::tree::{NO_MODE, Why};
 use crate::blob::BlobSink;
@@ -26,6 +27,8 @@ pub struct Index {
     pub(super) last: Option<Digest>,
     /// What is known of each of its folders, by path; their trees are kept.
     pub(super) folders: HashMap<String, Arc<Known>>,
+    /// Which of its files had several names. Known only of a revision that this process took.
+    pub(super) shared: SharedFiles,
 }
 
 impl Index {
@@ -35,7 +38,12 @@ impl Index {
     pub fn open(private: &Path, place: &Place, blobs: &dyn BlobSink) -> Self {
         let name = Digest::of(place.path().as_os_str().as_encoded_bytes()).to_string();
         let file = private.join(format!("index-{}", &name[..32]));
-        let empty = || Self { file: file.clone(), last: None, folders: HashMap::new() };
+        let empty = || Self {
+            file: file.clone(),
+            last: None,
+            folders: HashMap::new(),
+            shared: SharedFiles::default(),
+        };
         let Some(mut found) = std::fs::read(&file).ok().and_then(|bytes| read(&bytes)) else {
             return empty();
         };
@@ -134,7 +142,7 @@ fn read(bytes: &[u8]) -> Option<Index> {
         let entries = (0..count).map(|_| Some((from.text()?.into(), from.what()?))).collect::<Option<_>>()?;
         folders.insert(path, Arc::new(Known { tree, entries }));
     }
-    Some(Index { file: PathBuf::new(), last: Some(last), folders })
+    Some(Index { file: PathBuf::new(), last: Some(last), folders, shared: SharedFiles::default() })
 }
 
 fn text(out: &mut Vec<u8>, text: &str) {

@@ -13,43 +13,99 @@ use crate::path::{RelPath, find_secrets};
 use crate::place::Place;
 use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::{Dir, Metadata};
-use domain::call::Entry;
+use domain::call::{Effect, Entry, Parted};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio_util::sync::CancellationToken;
 
-/// Paths among the steps that get a file of their own.
-pub(super) fn apart(place: &Place, steps: &[Step]) -> BTreeSet<String> {
-    let mut shared: BTreeMap<File, (u64, Vec<&Step>)> = BTreeMap::new();
-    for step in steps.iter().filter(|step| writes(step)) {
-        if let Some((file, names)) = shared_file(place, &step.effect.path) {
+/// What a restore does to one path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Puts<'a> {
+    path: &'a str,
+    now: Option<&'a Entry>,
+    goal: Option<&'a Entry>,
+}
+
+impl<'a> Puts<'a> {
+    /// As a step that is about to be done says it.
+    pub(super) fn of_step(step: &'a Step) -> Self {
+        Self { path: &step.effect.path, now: step.now.entry(), goal: step.effect.before.as_ref() }
+    }
+
+    /// As a planned step says it, whose `after` is what stands there.
+    fn planned(step: &'a Effect) -> Self {
+        Self { path: &step.path, now: step.after.as_ref(), goal: step.before.as_ref() }
+    }
+
+    /// Does it write into a file that is there?
+    fn writes(&self) -> bool {
+        is_file(self.now) && is_file(self.goal)
+    }
+}
+
+fn is_file(entry: Option<&Entry>) -> bool {
+    matches!(entry, Some(Entry::File { .. }))
+}
+
+/// Paths that get a file of their own, each with the names it leaves behind.
+pub(super) fn apart<'a>(place: &Place, steps: impl Iterator<Item = Puts<'a>>) -> BTreeMap<String, Parted> {
+    let mut shared: BTreeMap<File, (u64, Vec<Puts<'a>>)> = BTreeMap::new();
+    for step in steps.filter(Puts::writes) {
+        if let Some((file, names)) = shared_file(place, step.path) {
             shared.entry(file).or_insert_with(|| (names, Vec::new())).1.push(step);
         }
     }
     if shared.is_empty() {
-        return BTreeSet::new();
+        return BTreeMap::new();
     }
     let mut found = Found::of(shared.iter().map(|(file, (names, _))| (*file, *names)));
     let whole = found.below(place.dir(), ROOT);
-    let mut apart = BTreeSet::new();
-    for (file, (_, steps)) in shared {
+    let mut apart = BTreeMap::new();
+    for (file, (count, steps)) in shared {
         let names = found.names.remove(&file).unwrap_or_default();
-        let goal = steps.first().and_then(|step| step.effect.before.clone());
+        let goal = steps.first().and_then(|step| step.goal);
         let all_alike = whole
             && names.iter().all(|name| {
-                let step = steps.iter().find(|step| step.effect.path == *name);
-                step.is_some_and(|step| step.effect.before == goal)
+                let step = steps.iter().find(|step| step.path == name);
+                step.is_some_and(|step| step.goal == goal)
             });
         if !all_alike {
-            apart.extend(steps.iter().map(|step| step.effect.path.clone()));
+            let unseen = count.saturating_sub(names.len() as u64);
+            apart.extend(steps.iter().map(|step| {
+                let others = names.iter().filter(|name| *name != step.path).cloned().collect();
+                (step.path.to_owned(), Parted::of(others, unseen).unwrap_or_default())
+            }));
         }
     }
     apart
 }
 
-/// Would carrying it out write into a file that is there?
-fn writes(step: &Step) -> bool {
-    let file = |entry: Option<&Entry>| matches!(entry, Some(Entry::File { .. }));
-    file(step.now.entry()) && file(step.effect.before.as_ref())
+/// Says of each planned step whether its path will be a file of its own although it was one with other names: now, or before
+/// what is taken back. `wanted` is what is taken back.
+pub fn tell_parted(place: &Place, steps: &mut [Effect], wanted: &[Effect]) {
+    let apart = apart(place, steps.iter().map(Puts::planned));
+    let made: BTreeSet<String> =
+        steps.iter().filter(|step| is_file(step.before.as_ref())).map(|step| step.path.clone()).collect();
+    for step in steps.iter_mut().filter(|step| is_file(step.before.as_ref())) {
+        let before =
+            wanted.iter().find(|effect| effect.path == step.path).and_then(|one| one.parted.as_ref());
+        step.parted = match apart.get(&step.path) {
+            Some(parted) => Some(parted.clone()),
+            None => before.and_then(|parted| still_parted(place, &step.path, parted, &made)),
+        };
+    }
+}
+
+/// Names that a path was one with and isn't now, as far as they are there, or will be.
+fn still_parted(place: &Place, path: &str, parted: &Parted, made: &BTreeSet<String>) -> Option<Parted> {
+    let own = file(place, path);
+    let other = |name: &String| match file(place, name) {
+        Some(there) => own != Some(there),
+        None => made.contains(name),
+    };
+    let names = parted.names.iter().filter(|name| other(name)).cloned().collect();
+    // Where it has other names now, those may be the ones that nobody saw.
+    let more = if shared_file(place, path).is_some() { 0 } else { parted.more };
+    Parted::of(names, more)
 }
 
 /// The other names of one file.
@@ -59,6 +115,13 @@ pub(crate) struct OtherNames {
     pub(crate) inside: Vec<String>,
     /// How many more there are: outside, or in a folder too large to be looked through.
     pub(crate) unseen: u64,
+}
+
+impl OtherNames {
+    /// As an effect has them after which the file isn't one with them.
+    pub(crate) fn parted(self) -> Option<Parted> {
+        Parted::of(self.inside, self.unseen)
+    }
 }
 
 /// By which other names a file of the folder is known. Looks through the folder until it has found all there are, if
@@ -259,9 +322,18 @@ type File = (u64, u64);
 
 /// A file with several names, and how many.
 fn shared_file(place: &Place, path: &str) -> Option<(File, u64)> {
+    let meta = file_meta(place, path)?;
+    (meta.nlink() > 1).then(|| ((meta.dev(), meta.ino()), meta.nlink()))
+}
+
+/// Which file stands at a path.
+fn file(place: &Place, path: &str) -> Option<File> {
+    file_meta(place, path).map(|meta| (meta.dev(), meta.ino()))
+}
+
+fn file_meta(place: &Place, path: &str) -> Option<Metadata> {
     let dir = walk_to(place.dir(), parent(path)).ok()?;
-    let meta = dir.symlink_metadata(to_os(last(path))).ok()?;
-    (meta.is_file() && meta.nlink() > 1).then(|| ((meta.dev(), meta.ino()), meta.nlink()))
+    dir.symlink_metadata(to_os(last(path))).ok().filter(Metadata::is_file)
 }
 
 struct Found {

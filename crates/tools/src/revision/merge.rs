@@ -60,7 +60,7 @@ pub fn sides(place: &Place, blobs: &dyn BlobSink, effect: &Effect) -> Result<Sid
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ours {
     /// Our part of it: the effect's `after` is what is there now, its `before` what shall be there.
-    Part(Effect),
+    Part(Box<Effect>),
     /// Nothing of ours is there any more.
     Nothing,
 }
@@ -104,13 +104,14 @@ pub(super) fn merged(
     if before == present {
         return Ok(Some(Ours::Nothing));
     }
-    Ok(Some(Ours::Part(Effect {
+    Ok(Some(Ours::Part(Box::new(Effect {
         path: effect.path.clone(),
         before,
         after: present,
         lines: None,
         kept_in: None,
-    })))
+        parted: None,
+    }))))
 }
 
 fn small_file(entry: Option<&Entry>) -> bool {

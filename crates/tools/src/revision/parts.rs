@@ -214,7 +214,14 @@ pub fn plan_part(
     let Entry::File { mode, .. } = entry else { return Ok(Err(PartError::Mixed)) };
     let before = Entry::File { content: Digest::of(&wanted), bytes: wanted.len() as u64, mode };
     let path = effect.path.clone();
-    Ok(Ok(Effect { path, before: Some(before), after: Some(entry), lines: None, kept_in: None }))
+    Ok(Ok(Effect {
+        path,
+        before: Some(before),
+        after: Some(entry),
+        lines: None,
+        kept_in: None,
+        parted: None,
+    }))
 }
 
 /// The file that stands at a path with its bytes, both of one moment.

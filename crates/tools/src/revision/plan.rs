@@ -328,7 +328,8 @@ pub(super) fn add_parents(place: &Place, steps: &mut BTreeMap<String, Step>) -> 
             continue;
         }
         let before = Some(Entry::Folder { mode: None });
-        let effect = Effect { path: above.clone(), before, after: None, lines: None, kept_in: None };
+        let effect =
+            Effect { path: above.clone(), before, after: None, lines: None, kept_in: None, parted: None };
         steps.insert(above.clone(), Step { effect, now, state: State::Ready, was: None });
         todo.push(above);
     }
@@ -361,8 +362,14 @@ fn add_forced(
             if matches!(entry, Some(Entry::Folder { .. })) {
                 folders.push(path.clone());
             }
-            let effect =
-                Effect { path: path.clone(), before: None, after: entry, lines: None, kept_in: None };
+            let effect = Effect {
+                path: path.clone(),
+                before: None,
+                after: entry,
+                lines: None,
+                kept_in: None,
+                parted: None,
+            };
             let state = judge(&effect, &now, true);
             let was = effect.after.clone();
             steps.insert(path, Step { effect, now, state, was });

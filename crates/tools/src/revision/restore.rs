@@ -6,6 +6,7 @@
 
 use super::apply::{Apply, Fuse};
 use super::compose::{inverse, same};
+use super::links::tell_parted;
 use super::merge::{Ours, merged};
 use super::plan::{Force, Hindrance, Stage, State, Step, add_parents, plan, standing};
 use super::put;
@@ -108,7 +109,7 @@ impl Planned {
             if let Some(ours) = merged(place, blobs, effect)? {
                 self.kept.remove(at);
                 match ours {
-                    Ours::Part(step) => self.steps.push(step),
+                    Ours::Part(step) => self.steps.push(*step),
                     Ours::Nothing => {}
                 }
             }
@@ -140,7 +141,7 @@ pub fn plan_restore(
             State::Ready => {
                 let after = standing(&step.now, &step.effect);
                 let before = step.effect.before;
-                planned.steps.push(Effect { path, before, after, lines: None, kept_in: None });
+                planned.steps.push(Effect { path, before, after, lines: None, kept_in: None, parted: None });
             }
             State::Done => {}
             State::Kept { why } => planned.kept.push(Kept { path, why }),
@@ -170,7 +171,9 @@ pub fn restore(
     force: &Force,
 ) -> Result<Restored, RestoreError> {
     let planned = plan_restore(place, blobs, wanted, force)?;
-    let mut done = carry_out(place, blobs, &planned.steps)?;
+    let mut steps = planned.steps;
+    tell_parted(place, &mut steps, wanted);
+    let mut done = carry_out(place, blobs, &steps)?;
     done.kept.extend(planned.kept);
     done.kept.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(done)

@@ -11,10 +11,12 @@ use super::index::Index;
 use super::known::{Known, What};
 use super::name::{ROOT, join};
 use super::scan::{self, Folder, Found, Item, Kind, scan};
+use super::shared::SharedFiles;
 use super::stat::Stamp;
 use super::tree::{Node, Tree, Why};
 use crate::blob::BlobSink;
 use crate::place::Place;
+use domain::call::Parted;
 use domain::digest::Digest;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -44,6 +46,10 @@ pub struct Taken {
     /// How many names of files in the folder weren't seen.
     #[serde(default)]
     pub names_unseen: u64,
+    /// Paths that were one file with others at the revision before, and aren't any more or are gone; told where this was taken
+    /// next after `held`.
+    #[serde(skip)]
+    pub parted: HashMap<String, Parted>,
 }
 
 /// Paths that aren't covered, in order, and how many there are in all.
@@ -102,24 +108,27 @@ pub fn take(
 ) -> Result<Taken, TakeError> {
     // Without a clock nothing is believed to have settled, and all is read again the next time.
     let now_ns = index.now_ns().unwrap_or(i64::MIN);
+    let follows = held.is_some() && held.copied() == index.last;
     let held = Held::new(index, blobs, held);
     let mut folders = scan(place, index, bounds, &held, cancel).map_err(|failed| match failed {
         scan::Failed::Root(error) => TakeError::Folder(error),
         scan::Failed::TooMany => TakeError::TooMany { most: bounds.entries },
         scan::Failed::Cancelled => TakeError::Cancelled,
     })?;
-    let (named_elsewhere, names_unseen) = named_elsewhere(&folders, bounds.listed);
+    let shared = SharedFiles::of(&folders);
+    let (named_elsewhere, names_unseen) = shared.elsewhere(bounds.listed);
+    let parted = if follows { index.shared.parted(&shared) } else { HashMap::new() };
     leave_out_largest(&mut folders, bounds.folder_bytes, &held);
     let mut building = Building { index, now_ns, new_bytes: 0 };
     building.read(place, &mut folders, bounds, blobs, cancel)?;
     let (tree, known) = building.trees(&folders, blobs, cancel)?;
     let new_bytes = building.new_bytes;
     blobs.settle().map_err(TakeError::Blobs)?;
-    (index.last, index.folders) = (Some(tree), known);
+    (index.last, index.folders, index.shared) = (Some(tree), known, shared);
     let (files, bytes) = sizes(&folders).fold((0, 0), |(files, sum), (bytes, ..)| (files + 1, sum + bytes));
     let left_out = left_outs(&folders, bounds.listed);
     let folders = index.folders.len() as u64 - 1;
-    Ok(Taken { tree, files, folders, bytes, new_bytes, left_out, named_elsewhere, names_unseen })
+    Ok(Taken { tree, files, folders, bytes, new_bytes, left_out, named_elsewhere, names_unseen, parted })
 }
 
 /// Size and place of each file, as it will be in the trees.
@@ -138,25 +147,6 @@ fn stamp(kind: &Kind) -> Option<Stamp> {
         Kind::File { stat, .. } => Some(Stamp::from(*stat)),
         Kind::Link { .. } | Kind::Gone | Kind::Folder(_) | Kind::LeftOut { .. } => None,
     }
-}
-
-/// Files that have more names than were found, and how many more.
-fn named_elsewhere(folders: &[Folder], most: usize) -> (Vec<String>, u64) {
-    let mut found: HashMap<u64, (u64, Vec<String>)> = HashMap::new();
-    for folder in folders {
-        for file in &folder.shared {
-            let (_, paths) = found.entry(file.number).or_insert((file.names, Vec::new()));
-            paths.push(join(&folder.path, &file.name));
-        }
-    }
-    let (mut paths, mut unseen) = (Vec::new(), 0);
-    for (names, seen) in found.into_values().filter(|(names, seen)| (seen.len() as u64) < *names) {
-        unseen += names - seen.len() as u64;
-        paths.extend(seen);
-    }
-    paths.sort();
-    paths.truncate(most);
-    (paths, unseen)
 }
 
 /// Where everything together is too large, the largest files are left out until the rest fits: few and easy to name. What

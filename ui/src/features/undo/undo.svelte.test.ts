@@ -16,8 +16,8 @@ const done: UndoView = {
   of: { kind: 'turn', turn: 't' },
   state: 'done',
   files: [
-    { path: 'a.txt', what: 'restored' },
-    { path: 'new.txt', what: 'removed' },
+    { path: 'a.txt', what: 'restored', parted: null },
+    { path: 'new.txt', what: 'removed', parted: null },
   ],
   count: 2,
   kept: [{ path: 'b.txt', why: 'changed', anyway: null, now: null }],
@@ -39,6 +39,39 @@ test('r_undo_an_entry_says_what_went_back_and_what_was_left_alone_and_why', asyn
   expect(screen.getByText('new.txt').parentElement).toHaveTextContent('removed');
   await userEvent.click(screen.getByRole('button', { name: 'Redo' }));
   expect(onredo).toHaveBeenCalledTimes(1);
+});
+
+test('a file that an undo brought back apart from its other names is told with them', () => {
+  const table: [string[], number, string, string][] = [
+    [
+      ['b.txt'],
+      0,
+      'a.txt is a file of its own now. Before, it was one file with b.txt.',
+      'a.txt 现在是单独的文件，之前它和 b.txt 是同一个文件。',
+    ],
+    [
+      ['b.txt', 'c.txt'],
+      3,
+      'a.txt is a file of its own now. Before, it was one file with b.txt, c.txt and 3 more.',
+      'a.txt 现在是单独的文件，之前它和 b.txt、c.txt 等 5 个是同一个文件。',
+    ],
+    [
+      [],
+      1,
+      'a.txt is a file of its own now. Before, the same file had another name elsewhere.',
+      'a.txt 现在是单独的文件，之前同一个文件在别处还有 1 个名字。',
+    ],
+  ];
+  for (const [names, more, ...words] of table)
+    for (const [at, t] of [en, zh].entries()) {
+      const files = [{ path: 'a.txt', what: 'restored', parted: { names, more } }];
+      const undo = { ...done, files, count: 1, kept: [] };
+      const { unmount } = render(UndoEntry, {
+        ...{ t, undo, turn: 2, hindered: '', onredo: vi.fn(), oncalloff: vi.fn() },
+      });
+      expect(screen.getByText(words[at] ?? '')).toBeVisible();
+      unmount();
+    }
 });
 
 test('an entry is told in each of its states', () => {
@@ -107,7 +140,7 @@ test('r_undo_a_plan_counts_says_what_is_unsure_and_brings_back_only_what_is_name
     of: { kind: 'session' as const },
     paths: [],
     count: 3,
-    files: [{ path: 'a.txt', what: 'restored' }],
+    files: [{ path: 'a.txt', what: 'restored', parted: null }],
     apart: ['c.txt'],
     kept: [
       { path: 'b.txt', why: 'changed', anyway: 'restored', now: null },
@@ -187,7 +220,7 @@ test('r_undo_what_was_new_and_changed_since_is_called_deleted_with_the_change_in
 });
 
 test('a return of one file is called by its name', () => {
-  const one = { ...done, count: 1, kept: [], files: [{ path: 'menu.md', what: 'restored' }] };
+  const one = { ...done, count: 1, kept: [], files: [{ path: 'menu.md', what: 'restored', parted: null }] };
   const told = (undo: UndoView, t = en) => {
     const { container, unmount } = render(UndoEntry, {
       t,
@@ -210,9 +243,9 @@ test('a return of one file is called by its name', () => {
 
 test('what was new is announced as removed, what was deleted as coming back', () => {
   const files = [
-    { path: 'lines.txt', what: 'removed' },
-    { path: 'menu.md', what: 'restored' },
-    { path: 'old.txt', what: 'brought_back' },
+    { path: 'lines.txt', what: 'removed', parted: null },
+    { path: 'menu.md', what: 'restored', parted: null },
+    { path: 'old.txt', what: 'brought_back', parted: null },
   ];
   const plan = { paths: [], count: 3, files, apart: [], kept: [], doubt: null, notCovered: null };
   const rest = { busy: false, onconfirm: vi.fn(), onclose: vi.fn() };
@@ -244,7 +277,12 @@ test('news name the file or count the files, offer the way back, and hold while 
   await userEvent.click(screen.getByRole('button', { name: 'Redo' }));
   expect(onredo).toHaveBeenCalledExactlyOnceWith('rev_1');
   first.unmount();
-  const one = { ...done, count: 1, kept: [], files: [{ path: 'styles.css', what: 'restored' }] };
+  const one = {
+    ...done,
+    count: 1,
+    kept: [],
+    files: [{ path: 'styles.css', what: 'restored', parted: null }],
+  };
   show(one, zh).unmount();
   show({ ...one, of: { kind: 'undo', undo: 'x' } });
   expect(screen.getByRole('status')).toHaveTextContent('Redid changes to styles.css');

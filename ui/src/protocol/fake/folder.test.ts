@@ -61,7 +61,9 @@ test('what was changed since is merged, left alone, or brought back when it is n
   expect(made.threeWay({ kind: 'undo', undo: 'u1' }, 'a.txt')?.ours.hunks[0]?.lines[0]?.spans[0]?.text).toBe(
     'ONE',
   );
-  expect(made.undo('u2', of, ['new.txt'], ['new.txt']).files).toEqual([{ path: 'new.txt', what: 'removed' }]);
+  expect(made.undo('u2', of, ['new.txt'], ['new.txt']).files).toEqual([
+    { path: 'new.txt', what: 'removed', parted: null },
+  ]);
 });
 
 test('one part goes back alone, comes again, and never over what somebody changed', () => {
@@ -77,7 +79,9 @@ test('one part goes back alone, comes again, and never over what somebody change
   const undone = () => made.diff('a.txt', 't1').hunks.map((hunk) => hunk.undone);
   const left = () => made.diff('a.txt', null).hunks.length;
   expect(names).toHaveLength(2);
-  expect(made.undo('u1', part(0), ['a.txt'], []).files).toEqual([{ path: 'a.txt', what: 'restored' }]);
+  expect(made.undo('u1', part(0), ['a.txt'], []).files).toEqual([
+    { path: 'a.txt', what: 'restored', parted: null },
+  ]);
   expect([undone(), left(), made.changes().turns[0]?.undone]).toEqual([[true, false], 1, false]);
   expect(made.isMixed(part(0), ['a.txt'])).toBe(true);
   made.undo('u2', { kind: 'undo', undo: 'u1' }, [], []);

@@ -151,7 +151,7 @@ export class FakeFolder {
     for (const effect of net) {
       const now = this.#now.get(effect.path) ?? null;
       if (same(now, effect.before)) continue;
-      if (same(now, effect.after)) out.files.push({ path: effect.path, what: whatOf(effect) });
+      if (same(now, effect.after)) out.files.push({ path: effect.path, what: whatOf(effect), parted: null });
       else
         out.kept.push({
           path: effect.path,
@@ -199,7 +199,11 @@ export class FakeFolder {
       effects.push({ path: effect.path, before: now, after: this.#now.get(effect.path) ?? null });
     }
     this.#done.push({ by: { undo: id, of }, effects });
-    const files = effects.map((effect) => ({ path: effect.path, what: whatOf(turned(effect)) }));
+    const files = effects.map((effect) => ({
+      path: effect.path,
+      what: whatOf(turned(effect)),
+      parted: null,
+    }));
     const rest = {
       state: 'done',
       count: files.length,

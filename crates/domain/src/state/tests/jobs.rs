@@ -88,6 +88,7 @@ fn only_a_job_that_began_changed_something() {
         after: Some(Entry::Folder { mode: None }),
         lines: None,
         kept_in: None,
+        parted: None,
     };
     let changed = Changed { effects: vec![effect], ..Changed::default() };
     let failed = JobEnded { changed: changed.clone(), ..job_ended(1, failed_end()) };

@@ -160,6 +160,7 @@ fn r_drl_02_a_job_that_was_cut_off_is_in_doubt_about_what_changed_and_about_noth
         after: Some(domain::call::Entry::Folder { mode: None }),
         lines: None,
         kept_in: None,
+        parted: None,
     };
     let made = Changed { effects: vec![made], ..Changed::default() };
     for (changed, doubt) in [

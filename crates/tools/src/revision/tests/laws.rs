@@ -211,7 +211,7 @@ proptest! {
         let mut now = [0; 3];
         let effects: Vec<Effect> = parts.iter().map(|(path, to)| {
             let before = state(std::mem::replace(&mut now[*path], *to));
-            Effect { path: path.to_string(), before, after: state(*to), lines: None, kept_in: None }
+            Effect { path: path.to_string(), before, after: state(*to), lines: None, kept_in: None, parted: None }
         }).collect();
         let (left, right) = effects.split_at(cut.min(effects.len()));
         let whole = compose(&effects);

@@ -186,6 +186,7 @@ fn r_undo_a_tools_effect_inside_an_ignored_folder_is_undone_by_itself() {
         after: file(new, 3),
         lines: None,
         kept_in: None,
+        parted: None,
     };
     assert_eq!(rig.restore(&[effect]).kept, []);
     assert_eq!(rig.text("build/out.txt"), "old");
