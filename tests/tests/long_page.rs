@@ -88,7 +88,7 @@ impl Shelf for Disk {
     }
 
     fn folder(&self, id: &FolderId, root: &str) -> Folder {
-        Folder { id: id.to_string(), name: root.to_owned(), place: root.to_owned(), exists: true }
+        Folder { id: id.to_string(), name: root.to_owned(), place: root.to_owned(), exists: true, wide: None }
     }
 
     fn added(&self, id: &FolderId, _: &Added) -> AddedFolder {

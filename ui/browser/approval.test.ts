@@ -1,7 +1,7 @@
 // A request in a real browser: its buttons are in view as soon as its head is, in any window, and what is opened is too.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settle, Stage } from './page';
+import { openSession, settle, Stage } from './page';
 
 const stage = new Stage();
 beforeAll(() => stage.open());
@@ -195,6 +195,34 @@ test('a21_a_command_cut_in_its_title_is_allowed_only_after_all_of_it_was_on_the_
     });
   await expect.poll(() => allow.isEnabled()).toBe(true);
   expect(await page.getByText('Look at all of it above, then you can allow it.').count()).toBe(0);
+  checkQuiet();
+  await page.close();
+});
+
+test('one key leads from the composer to each request, the newest first, and takes nothing that was typed', async () => {
+  const { page, checkQuiet } = await stage.show('');
+  await openSession(page, /Christmas/);
+  const field = page.getByRole('textbox').last();
+  await field.fill('half a thought');
+  const cards = page.getByRole('article');
+  await cards.first().waitFor();
+  expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
+  const at = () =>
+    page.evaluate(() => document.activeElement?.closest('[data-entry]')?.getAttribute('data-entry'));
+  const keys = await page.evaluate(() => {
+    const view = globalThis.fake.world.views.get('ses_approval');
+    return view?.entries.filter(({ body }) => body.kind === 'approval').map(({ key }) => key) ?? [];
+  });
+  expect(keys.length).toBeGreaterThan(1);
+  for (const key of [...keys.toReversed(), keys.at(-1)]) {
+    await page.keyboard.press('Control+j');
+    await expect.poll(at).toBe(key);
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('ARTICLE');
+  }
+  // From there the key of the card allows it, as its foot says.
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(() => document.activeElement?.closest('article') !== null)).toBe(true);
+  expect(await field.inputValue()).toBe('half a thought');
   checkQuiet();
   await page.close();
 });

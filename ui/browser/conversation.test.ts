@@ -199,7 +199,7 @@ test('a request is lived through: said, streamed, asked, allowed, finished, chan
   const allow = page.getByRole('button', { name: /Allow once/ });
   await allow.waitFor();
   expect(await page.locator('[role=alert]').allTextContents()).toContain(
-    'Daybook needs your OK: Change styles.css',
+    'Daybook needs your OK: Change styles.css. Ctrl J goes there.',
   );
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
   await allow.click();

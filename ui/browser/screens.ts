@@ -67,6 +67,25 @@ export const SCREENS: readonly Screen[] = [
     }),
   },
   {
+    name: 'changed files unfolded',
+    query: '',
+    go: session('Faster photo', async (page) => {
+      await page.locator('details.step > summary', { hasText: /Changed 3|改动了 3/ }).click();
+      await page.getByRole('button', { name: /^(Undo|撤销).*filter/ }).waitFor();
+    }),
+  },
+  {
+    name: 'a whole home folder is dropped',
+    query: 'empty=1',
+    go: async (page) => {
+      await page.evaluate(() => {
+        const folder = { id: 'fol_home', name: 'ada', place: '~', exists: true, wide: 'home' } as const;
+        globalThis.fake.announce({ kind: 'folder_dropped', folder });
+      });
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
     name: 'menu of modes',
     query: '',
     go: session('Faster photo', (page) => page.locator('[aria-haspopup=menu]').first().click()),

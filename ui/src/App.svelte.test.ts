@@ -3,6 +3,7 @@ import { fireEvent, render, screen, waitFor, within } from '@testing-library/sve
 import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import App from './App.svelte';
+import type { Folder } from './protocol/generated/Folder';
 import { FakeBackend, type World } from './protocol/fake/fake';
 import { sampleWorld } from './protocol/fake/sample';
 import { story } from './protocol/fake/story';
@@ -67,7 +68,12 @@ test('choosing a folder begins a session in it with the chosen mode and model', 
   await screen.findByText('What would you like done?');
   expect(fake.asked.find((command) => command.name === 'create_session')).toEqual({
     name: 'create_session',
-    args: { folder: 'fol_0', mode: 'ask', model: { provider: 'anthropic', model: 'claude-sonnet' } },
+    args: {
+      folder: 'fol_0',
+      mode: 'ask',
+      model: { provider: 'anthropic', model: 'claude-sonnet' },
+      wide: false,
+    },
   });
 });
 
@@ -98,6 +104,30 @@ test('where a session begins the composer has the focus, and an empty one is sta
   await screen.findByText('What would you like done?');
   await waitFor(() => expect(field()).toHaveFocus());
   expect(created()).toBe(2);
+});
+
+test('a whole home folder is asked about, and one click goes on or leads to another folder', async () => {
+  const home: Folder = { id: 'home', name: 'ada', place: '~', exists: true, wide: 'home' };
+  const fake = backend({ folders: [home], summaries: [] });
+  render(App, { backend: fake });
+  const made = () => fake.asked.filter((command) => command.name === 'create_session');
+  const choose = await screen.findByRole('button', { name: 'Choose a folder…' });
+  await userEvent.click(choose);
+  const sheet = await screen.findByRole('dialog', { name: 'This is your whole home folder' });
+  expect(sheet).toHaveTextContent('To work in “~” would mean');
+  expect(made()).toEqual([]);
+  await userEvent.click(screen.getByRole('button', { name: 'Close' }));
+  expect(screen.queryByRole('dialog')).toBeNull();
+  // Dropped and opened before it is asked about, too, and another one can be chosen instead.
+  fake.announce({ kind: 'folder_dropped', folder: home });
+  fake.world.folders = [{ ...home, id: 'site', name: 'site', place: '~/site', wide: null }];
+  await userEvent.click(await screen.findByRole('button', { name: 'Choose another folder' }));
+  await screen.findByText('What would you like done?');
+  expect(screen.queryByRole('dialog')).toBeNull();
+  expect(made()).toMatchObject([{ args: { folder: 'site', wide: false } }]);
+  fake.announce({ kind: 'folder_dropped', folder: home });
+  await userEvent.click(await screen.findByRole('button', { name: 'Work in it anyway' }));
+  await waitFor(() => expect(made()).toMatchObject([{}, { args: { folder: 'home', wide: true } }]));
 });
 
 test('a dropped folder begins a session; anything else is refused in words', async () => {
@@ -183,6 +213,28 @@ test('r_inb_10_words_in_the_composer_reach_what_waits_for_the_person', async () 
     await waitFor(() => expect(field).toHaveValue(''));
     unmount();
   }
+});
+
+test('a new request says which key leads to it, takes no focus, and the key lists what waits elsewhere', async () => {
+  const fake = backend();
+  render(App, { backend: fake });
+  await screen.findByRole('navigation', { name: 'Projects and sessions' });
+  fake.announce({ kind: 'session_chosen', session: 'ses_approval' });
+  await screen.findByPlaceholderText(/^Say what to do instead/);
+  const field = screen.getByRole('textbox', { name: 'Message' });
+  await userEvent.type(field, 'half a thou');
+  const said = screen.getAllByRole('alert').map((alert) => alert.textContent);
+  expect(said).toContainEqual(expect.stringMatching(/^Daybook needs your OK: .*\. Ctrl J goes there\.$/));
+  expect(field).toHaveFocus();
+  expect(field).toHaveValue('half a thou');
+  expect(fake.asked.map((command) => command.name)).not.toContain('approve');
+  fake.announce({ kind: 'session_chosen', session: 'ses_done' });
+  await screen.findByPlaceholderText('Say what you want done…');
+  const list = () => screen.queryByRole('region', { name: 'Waiting for you' });
+  expect(list()).toBeNull();
+  await userEvent.keyboard('{Control>}j{/Control}');
+  await waitFor(list);
+  expect(list()).toBeVisible();
 });
 
 test('d04_nothing_turns_while_everything_waits_for_the_person', async () => {
@@ -348,7 +400,10 @@ test('until the services are known their places are kept, and nothing else is of
 });
 
 test('what cannot be done is said in words, on the page it was asked from', async () => {
-  const fake = backend({ folders: [{ id: 'gone', name: 'Gone', place: '~', exists: true }], summaries: [] });
+  const fake = backend({
+    folders: [{ id: 'gone', name: 'Gone', place: '~', exists: true, wide: null }],
+    summaries: [],
+  });
   render(App, { backend: fake });
   const folder = await screen.findByRole('button', { name: /Gone/ });
   fake.world.folders = [];

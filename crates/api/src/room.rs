@@ -12,7 +12,7 @@ use crate::view::words::{to_choice, to_mode, to_resolution, to_target};
 use crate::view::{Fold, Shelf};
 use crate::wire::ApiError;
 use crate::wire::command::{Command, Mode, Reply};
-use crate::wire::store::{AddedFolder, Folder, ModelChoice};
+use crate::wire::store::{AddedFolder, Folder, ModelChoice, Wide};
 use crate::wire::undo::UndoOf;
 use crate::wire::view::SessionView;
 use crate::{changes, lists, made, undo};
@@ -86,7 +86,9 @@ impl Room {
             Command::UseFolder { session } => self.use_folder(&session).await,
             Command::Summarise { session } => self.order(&session, Order::Summarise).await,
             Command::UseFullHistory { session } => self.order(&session, Order::UseFullHistory).await,
-            Command::CreateSession { folder, mode, model } => self.create(&folder, mode, model).await,
+            Command::CreateSession { folder, mode, model, wide } => {
+                self.create(&folder, mode, model, wide).await
+            }
             Command::StartTour { language } => self.tour(language).await,
             Command::OpenSession { session } => self.open(&session).await,
             Command::Send { session, text, intent, command } => {
@@ -186,7 +188,7 @@ impl Room {
         Ok(Reply::Sessions(rows.iter().map(|row| self.inside.summary(row)).collect()))
     }
 
-    async fn create(&self, folder: &str, mode: Mode, model: Option<ModelChoice>) -> Done {
+    async fn create(&self, folder: &str, mode: Mode, model: Option<ModelChoice>, wide: bool) -> Done {
         self.inside.fits_cage(mode)?;
         let folder: FolderId = id(folder)?;
         let root = self.inside.desk.open_folder(&folder)?;
@@ -201,6 +203,10 @@ impl Room {
                 "Rename the folder or move it.",
             ));
         };
+        let shown = self.inside.desk.folder(&folder, &root);
+        if let Some(why) = shown.wide.filter(|_| !wide) {
+            return Err(too_wide(&shown.place, why));
+        }
         let created = SessionCreated {
             folder,
             root,
@@ -456,4 +462,17 @@ pub(crate) fn digest_of(text: &str) -> Result<Digest, ApiError> {
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Nobody said yet that a session may begin in a folder that holds so much.
+fn too_wide(place: &str, why: Wide) -> ApiError {
+    let what = match why {
+        Wide::Home => "is the whole home folder",
+        Wide::AboveHome => "holds the whole home folder",
+        Wide::Disk => "is a whole disk",
+        Wide::OwnData => "holds Daybook's own data",
+    };
+    let message =
+        format!("{place} {what}: everything in it could be read and changed, and undo may not cover it");
+    error("folder/wide", message, "Choose a folder for just this work.")
 }

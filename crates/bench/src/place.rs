@@ -104,7 +104,7 @@ impl Place {
         let folder =
             self.host.open_folder(&self.folder.project()).await.map_err(|refused| refused.message)?;
         let model = ModelChoice { provider: PROVIDER.to_owned(), model: MODEL.to_owned() };
-        let created = Command::CreateSession { folder: folder.id, mode, model: Some(model) };
+        let created = Command::CreateSession { folder: folder.id, mode, model: Some(model), wide: false };
         let Reply::Created { session } = self.call(created).await? else { return Err("no session".into()) };
         let events = self.host.room().events(&session, 0).map_err(|refused| refused.message)?;
         Ok(Talk { place: self, session, events })

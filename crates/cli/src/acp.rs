@@ -85,7 +85,12 @@ impl Desk {
             return Err(api::error("model/none", "no model is chosen", hint));
         }
         let folder = self.seat.open_folder(folder).await?;
-        let create = Command::CreateSession { folder: folder.id, mode: self.mode, model: self.model.clone() };
+        let create = Command::CreateSession {
+            folder: folder.id,
+            mode: self.mode,
+            model: self.model.clone(),
+            wide: false,
+        };
         let Reply::Created { session } = self.seat.call(create).await? else {
             return Err(api::error("internal", "no session was created", ""));
         };

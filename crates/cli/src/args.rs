@@ -231,6 +231,9 @@ pub(crate) struct Exec {
     /// The folder to work in.
     #[arg(long, value_name = "DIR", required_unless_present = "session")]
     pub(crate) folder: Option<PathBuf>,
+    /// It may be a whole home folder, a whole disk, or a folder with Daybook's own data in it.
+    #[arg(long)]
+    pub(crate) wide_folder: bool,
     /// Another folder that it may look at and not change; can be given several times.
     #[arg(long, value_name = "DIR")]
     pub(crate) also_read: Vec<PathBuf>,

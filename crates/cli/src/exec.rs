@@ -140,7 +140,14 @@ async fn continued(
 async fn created(way: &Way, task: &Exec, model: Option<ModelChoice>) -> Result<String, Failure> {
     let folder = way.open_folder(task.folder.as_deref().unwrap_or(Path::new("."))).await?;
     let mode = task.mode.map_or(Mode::Ask, Mode::from);
-    match way.call(Command::CreateSession { folder: folder.id, mode, model }).await? {
+    let wide = task.wide_folder;
+    let created = way.call(Command::CreateSession { folder: folder.id, mode, model, wide }).await;
+    let goes_on = "Choose a folder for just this work, or give --wide-folder.";
+    let asked = |why: Failure| match folder.wide {
+        Some(_) if !wide => Failure { hint: Some(goes_on.to_owned()), ..why },
+        _ => why,
+    };
+    match created.map_err(asked)? {
         Reply::Created { session } => {
             set_effort(way, &session, task).await?;
             Ok(session)

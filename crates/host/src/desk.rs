@@ -1,6 +1,6 @@
 //! The desk of this machine: folders, keys, providers, settings, the tour.
 
-use crate::folders::{Folders, shown};
+use crate::folders::Folders;
 use crate::keychain::KeychainError;
 use crate::models::Ways;
 use crate::services::Services;
@@ -73,7 +73,7 @@ impl Desk for HostDesk {
     }
 
     fn folder(&self, id: &FolderId, root: &str) -> Folder {
-        shown(id, Path::new(root))
+        self.folders.shown(id, Path::new(root))
     }
 
     fn open_folder(&self, id: &FolderId) -> Result<PathBuf, ApiError> {

@@ -5,6 +5,7 @@
 
 use crate::data::home;
 use crate::settings::unsaved;
+use crate::wide::wide;
 use api::error;
 use api::wire::ApiError;
 use api::wire::store::Folder;
@@ -54,7 +55,7 @@ impl Folders {
             ));
         }
         let id = self.remember(&real, ids)?;
-        Ok(shown(&id, &real))
+        Ok(self.shown(&id, &real))
     }
 
     /// The same without asking what it is: for the tour's folder, which is ours.
@@ -77,13 +78,18 @@ impl Folders {
     pub(crate) fn list(&self) -> Result<Vec<Folder>, ApiError> {
         let known = self.store.folders().map_err(|read| api::of_read(&read))?;
         let others = known.iter().filter(|folder| !Path::new(&folder.path).starts_with(&self.data));
-        Ok(others.map(|folder| shown(&folder.folder, Path::new(&folder.path))).collect())
+        Ok(others.map(|folder| self.shown(&folder.folder, Path::new(&folder.path))).collect())
     }
 
     /// Where the folders that were opened once are, or were.
     pub(crate) fn places(&self) -> Result<BTreeMap<FolderId, PathBuf>, ApiError> {
         let known = self.store.folders().map_err(|read| api::of_read(&read))?;
         Ok(known.into_iter().map(|folder| (folder.folder, folder.path.into())).collect())
+    }
+
+    /// A folder as shown.
+    pub(crate) fn shown(&self, id: &FolderId, path: &Path) -> Folder {
+        shown(id, path, &self.data)
     }
 
     /// Where a known folder is, if it is there.
@@ -107,7 +113,7 @@ impl Folders {
 }
 
 /// A folder as shown: never its whole path where the home folder can be `~`.
-pub(crate) fn shown(id: &FolderId, path: &Path) -> Folder {
+pub(crate) fn shown(id: &FolderId, path: &Path, data: &Path) -> Folder {
     let name = path
         .file_name()
         .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
@@ -117,5 +123,5 @@ pub(crate) fn shown(id: &FolderId, path: &Path) -> Folder {
         Some(rest) => format!("~{}{}", std::path::MAIN_SEPARATOR, rest.display()),
         None => path.display().to_string(),
     };
-    Folder { id: id.to_string(), name, place, exists: path.is_dir() }
+    Folder { id: id.to_string(), name, place, exists: path.is_dir(), wide: wide(path, data) }
 }

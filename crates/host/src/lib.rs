@@ -27,6 +27,7 @@ pub mod tour;
 mod trace;
 mod vault;
 mod verify;
+mod wide;
 
 pub use archive::{ArchiveError, Archived, export, import};
 pub use data::{data_folder, store_name};

@@ -20,11 +20,13 @@ use store::{OpenError, Reader};
 /// # Errors
 /// When there is no store, or it can't be read.
 pub fn read(data: &Path) -> Result<Room, OpenError> {
-    Ok(Room::reading(Reader::open(data)?, Arc::new(ReadingDesk)))
+    Ok(Room::reading(Reader::open(data)?, Arc::new(ReadingDesk { data: data.to_owned() })))
 }
 
 /// A desk that has nothing but eyes.
-struct ReadingDesk;
+struct ReadingDesk {
+    data: PathBuf,
+}
 
 fn only_reading<'a, T: Send + 'a>() -> Asked<'a, T> {
     async { Err(refused()) }.boxed()
@@ -59,7 +61,7 @@ impl Desk for ReadingDesk {
     }
 
     fn folder(&self, id: &FolderId, root: &str) -> Folder {
-        shown(id, Path::new(root))
+        shown(id, Path::new(root), &self.data)
     }
 
     fn open_folder(&self, _: &FolderId) -> Result<PathBuf, ApiError> {

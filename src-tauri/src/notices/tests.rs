@@ -8,7 +8,13 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, watch};
 
 fn line(state: &str, needs_you: u32) -> SessionSummary {
-    let folder = Folder { id: "fol_1".into(), name: "Bakery".into(), place: "~/Bakery".into(), exists: true };
+    let folder = Folder {
+        id: "fol_1".into(),
+        name: "Bakery".into(),
+        place: "~/Bakery".into(),
+        exists: true,
+        wide: None,
+    };
     let (id, title) = ("ses_1".into(), "Fix the menu".into());
     SessionSummary { id, title, folder, updated: 0, state: state.into(), needs_you, tour: false }
 }

@@ -203,7 +203,10 @@ test('a refused call says in its line that it was, and why beneath it, and what 
 test('the end of the tour offers the own folder and once more', async () => {
   const onown = vi.fn();
   const onagain = vi.fn();
-  render(TourEnd, { t: en, whole: true, onown, onagain });
+  const onchanges = vi.fn();
+  render(TourEnd, { t: en, whole: true, onchanges, onown, onagain });
+  await userEvent.click(screen.getByRole('button', { name: 'See what was changed' }));
+  expect(onchanges).toHaveBeenCalledTimes(1);
   await userEvent.click(screen.getByRole('button', { name: 'Use it on your own folder' }));
   await userEvent.click(screen.getByRole('button', { name: 'Start over' }));
   expect([onown, onagain].map((asked) => asked.mock.calls.length)).toEqual([1, 1]);
@@ -254,7 +257,7 @@ test('an outcome that was asked about is marked as waiting only until it is answ
 });
 
 test('the list marks how a session stands, one that was stopped too', () => {
-  const folder = { id: 'f', name: 'Site', place: '~', exists: true };
+  const folder = { id: 'f', name: 'Site', place: '~', exists: true, wide: null };
   const line = { folder, updated: 0, needs_you: 0, tour: false };
   const states = ['idle', 'stopped', 'failed', 'needs_you', 'working'];
   const sessions = states.map((state) => ({ ...line, id: state, title: state, state }));

@@ -46,6 +46,8 @@ export class App {
   problem: Failure | null = $state.raw(null);
   /** Something dropped that isn't a folder; dropped again, it is another. */
   dropRefused: { readonly name: string } | null = $state.raw(null);
+  /** A folder that holds far more than a piece of work, while the person is asked about it. */
+  wide: Folder | null = $state.raw(null);
   started = $state(false);
   /** The session whose composer is to take the focus, until it did. */
   wanted: string | null = $state(null);
@@ -87,12 +89,15 @@ export class App {
   async chooseFolder(): Promise<void> {
     await this.attempt(async () => {
       const folder = await ask(this.backend, { name: 'choose_folder' }, 'folder');
-      if (folder) await this.#begin(folder);
+      if (folder) await this.begin(folder);
     });
   }
 
-  async begin(folder: Folder): Promise<void> {
-    await this.attempt(() => this.#begin(folder));
+  /** Begins in a folder. One that holds far more than a piece of work is asked about first. */
+  async begin(folder: Folder, agreed = false): Promise<void> {
+    const asks = folder.wide !== null && !agreed;
+    this.wide = asks ? folder : null;
+    if (!asks) await this.attempt(() => this.#begin(folder));
   }
 
   async startTour(): Promise<void> {
@@ -162,7 +167,8 @@ export class App {
   /** A new session in the folder that is open, or the start page to choose one. */
   async newSession(): Promise<void> {
     const folder = this.live?.fold?.folder;
-    if (folder && !this.live?.fold?.tour) await this.begin(folder);
+    // Where the person works already, they were asked.
+    if (folder && !this.live?.fold?.tour) await this.begin(folder, true);
     else this.goWelcome();
   }
 
@@ -186,7 +192,7 @@ export class App {
       return;
     }
     const { mode, model } = this.settings.value;
-    const args = { folder: folder.id, mode, model };
+    const args = { folder: folder.id, mode, model, wide: folder.wide !== null };
     const { session } = await ask(this.backend, { name: 'create_session', args }, 'created');
     this.openSession(session);
     this.wanted = session;

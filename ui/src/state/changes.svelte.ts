@@ -174,7 +174,12 @@ export class Changes {
 }
 
 /** What taking one file of a scope back would do now. */
-async function standingOf(backend: Backend, session: string, of: UndoOf, path: string): Promise<Standing> {
+export async function standingOf(
+  backend: Backend,
+  session: string,
+  of: UndoOf,
+  path: string,
+): Promise<Standing> {
   const args = { session, of, paths: [path] };
   const { files, kept } = await ask(backend, { name: 'preview_undo', args }, 'undo_preview');
   const [held] = kept;

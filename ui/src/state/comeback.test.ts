@@ -6,7 +6,7 @@ import { Comeback } from './comeback';
 const line = (id: string, updated: number, part: Partial<SessionSummary> = {}): SessionSummary => ({
   id,
   title: id,
-  folder: { id: 'f', name: 'F', place: '~', exists: true },
+  folder: { id: 'f', name: 'F', place: '~', exists: true, wide: null },
   updated,
   state: 'idle',
   needs_you: 0,

@@ -7,7 +7,7 @@ import type { Reply } from '../protocol/generated/Reply';
 import { Erasing } from './erasing.svelte';
 
 const SAYS = 'Use kanarie-7f3e for it.';
-const folder = { id: 'fol_1', name: 'bakery', place: '/home/ada/bakery', exists: true };
+const folder = { id: 'fol_1', name: 'bakery', place: '/home/ada/bakery', exists: true, wide: null };
 const permissions: HeldPermission[] = [
   { id: 'gra_1', what: { kind: 'command', words: ['curl', 'kanarie-7f3e'], exact: true, files: [] }, folder },
 ];

@@ -5,7 +5,7 @@ import { approval, entry } from '../protocol/fake/make';
 import type { Patch } from '../protocol/generated/Patch';
 import { SessionFold } from './session.svelte';
 
-const folder = { id: 'f', name: 'F', place: '~/F', exists: true };
+const folder = { id: 'f', name: 'F', place: '~/F', exists: true, wide: null };
 const keys = Array.from({ length: 100 }, (_, n) => `apr_${n}`);
 const asked: Patch[] = keys.map((key, n) => ({
   kind: 'entry',

@@ -25,6 +25,7 @@ test('each shortcut means one action, with Command on macOS and Control elsewher
     ['n', 'new-session'],
     ['k', 'search'],
     ['.', 'stop'],
+    ['j', 'request'],
     ['1', 'tab-1'],
     ['2', 'tab-2'],
     ['4', 'tab-4'],

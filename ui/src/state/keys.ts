@@ -15,6 +15,7 @@ export type Action =
   | 'inspector'
   | 'grow'
   | 'undo'
+  | 'request'
   | 'close';
 
 export interface KeyPress extends Press {
@@ -38,6 +39,8 @@ export function actionOf(press: KeyPress, platform: string): Action | null {
       return 'new-session';
     case 'k':
       return 'search';
+    case 'j':
+      return 'request';
     case '.':
       return 'stop';
     case '1':

@@ -7,7 +7,7 @@ import type { Patch } from '../protocol/generated/Patch';
 import type { SessionView } from '../protocol/generated/SessionView';
 import { SessionFold } from './session.svelte';
 
-const folder = { id: 'f', name: 'F', place: '~/F', exists: true };
+const folder = { id: 'f', name: 'F', place: '~/F', exists: true, wide: null };
 const blank = (): SessionView => emptyView('ses_1', folder, { mode: 'ask', model: null, tour: false });
 
 const patches: Patch[] = [

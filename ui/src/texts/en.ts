@@ -15,6 +15,7 @@ import { jobs } from './en.jobs';
 import { record } from './en.record';
 import { storage } from './en.storage';
 import { tour } from './en.tour';
+import { wide } from './en.wide';
 import { queue } from './en.queue';
 import { rules } from './en.rules';
 
@@ -119,6 +120,7 @@ export const en = {
     shrink: 'Back to the conversation',
     dropHere: 'Drop a folder to begin something in it',
     latest: 'Jump to latest',
+    goThere: (key: string) => `${key} goes there.`,
     more: 'More',
     empty: 'What would you like done?',
     emptyText: 'Say it in your own words. You will be asked before anything risky.',
@@ -143,6 +145,7 @@ export const en = {
     stopping: 'Stopping. What already runs is brought to an end first.',
   },
   tour,
+  wide,
   calls,
   composer,
   waiting,
@@ -151,6 +154,7 @@ export const en = {
     flag: 'Needs your OK',
     place: (n: number, of: number) => `${n} of ${of}`,
     alert: (what: string) => `Daybook needs your OK: ${what}`,
+    leads: (key: string) => `${key} leads here`,
     what: {
       write: (f: Facts) =>
         f.new === 'false' ? `Replace ${f.path ?? 'a file'}` : `Write ${f.path ?? 'a file'}`,

@@ -16,6 +16,7 @@ import { jobs } from './zh.jobs';
 import { record } from './zh.record';
 import { storage } from './zh.storage';
 import { tour } from './zh.tour';
+import { wide } from './zh.wide';
 import { queue } from './zh.queue';
 import { rules } from './zh.rules';
 
@@ -117,6 +118,7 @@ export const zh: Texts = {
     shrink: '回到对话',
     dropHere: '把文件夹放到这里，就能在其中开始',
     latest: '跳到最新',
+    goThere: (key) => `按 ${key} 过去。`,
     more: '更多',
     empty: '想做点什么？',
     emptyText: '用自己的话说就行。有风险的事会先问你。',
@@ -138,6 +140,7 @@ export const zh: Texts = {
     stopping: '正在停止。先让已经在运行的部分收尾。',
   },
   tour,
+  wide,
   calls,
   composer,
   waiting,
@@ -146,6 +149,7 @@ export const zh: Texts = {
     flag: '需要你同意',
     place: (n, of) => `第 ${n} 项，共 ${of} 项`,
     alert: (what) => `Daybook 需要你同意：${what}`,
+    leads: (key) => `按 ${key} 到这里`,
     what: {
       write: (f) => (f.new === 'false' ? `替换 ${f.path ?? '一个文件'}` : `写入 ${f.path ?? '一个文件'}`),
       edit: (f) => `改动 ${f.path ?? '一个文件'}`,

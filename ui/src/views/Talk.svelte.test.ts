@@ -34,7 +34,16 @@ test('what waits is gone to once its entry is there', async () => {
   };
   const never = () => new MediaQuery('max-width: 1px');
   const layout = new Layout(never(), never());
-  render(Host, { live, layout, now: 1e12, changes, undoing, hindered: '', onrecord: () => undefined });
+  render(Host, {
+    live,
+    layout,
+    now: 1e12,
+    changes,
+    undoing,
+    hindered: '',
+    onrecord: () => undefined,
+    onchanges: () => undefined,
+  });
   await tick();
   expect(app.queue.review).toEqual(wanted);
   const body = { kind: 'approval', approval: approval('apr_new') } as const;

@@ -78,7 +78,13 @@ impl Fold {
     /// Nothing folded yet.
     #[must_use]
     pub fn new(id: &SessionId) -> Self {
-        let folder = Folder { id: String::new(), name: String::new(), place: String::new(), exists: false };
+        let folder = Folder {
+            id: String::new(),
+            name: String::new(),
+            place: String::new(),
+            exists: false,
+            wide: None,
+        };
         let view = SessionView {
             id: id.to_string(),
             title: String::new(),

@@ -27,7 +27,7 @@ impl Shelf for Blobs {
     }
 
     fn folder(&self, id: &FolderId, root: &str) -> Folder {
-        Folder { id: id.to_string(), name: "bakery".into(), place: root.into(), exists: true }
+        Folder { id: id.to_string(), name: "bakery".into(), place: root.into(), exists: true, wide: None }
     }
 
     fn added(&self, id: &FolderId, added: &Added) -> AddedFolder {

@@ -66,6 +66,9 @@ pub enum Command {
         mode: Mode,
         /// Which model; the default one when null.
         model: Option<ModelChoice>,
+        /// Did the person say that it may be a folder which holds far more than one piece of work?
+        #[serde(default)]
+        wide: bool,
     },
     /// Begin the guided tour: sample folder, scripted model, real engine. Reply: `created`.
     StartTour {

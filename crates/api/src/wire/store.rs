@@ -47,6 +47,24 @@ pub struct Folder {
     pub place: String,
     /// Is it there now?
     pub exists: bool,
+    /// Why the person is asked before a session begins in it; null where they aren't.
+    #[serde(default)]
+    pub wide: Option<Wide>,
+}
+
+/// What makes a folder hold far more than one piece of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+#[serde(rename_all = "snake_case")]
+pub enum Wide {
+    /// It is the person's home folder.
+    Home,
+    /// Their home folder is in it.
+    AboveHome,
+    /// It is a whole disk.
+    Disk,
+    /// Daybook's own data is in it.
+    OwnData,
 }
 
 /// A line of the session list.

@@ -252,7 +252,7 @@ mod tests {
         SessionView {
             id: "ses_1".to_owned(),
             title: String::new(),
-            folder: Folder { id, name, place, exists: true },
+            folder: Folder { id, name, place, exists: true, wide: None },
             added: Vec::new(),
             mode: Mode::Ask,
             model: None,

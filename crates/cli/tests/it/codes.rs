@@ -131,3 +131,18 @@ fn doctor_tells_without_a_store() {
     assert!(["ok", "partial", "none"].contains(&found["cage"][0]["state"].as_str().expect("a word")));
     assert!(!rig.data().exists(), "looking makes nothing");
 }
+
+#[test]
+fn a_whole_home_folder_is_worked_in_only_with_a_flag() {
+    let rig = Rig::new(json!([{ "say": [{ "text": "Done." }] }]));
+    let exec = |extra: &[&str]| {
+        let mut args = vec!["exec", "--folder", "home", "--script", "script.json"];
+        args.extend(extra);
+        rig.run(&[&args[..], &["do it"]].concat())
+    };
+    let refused = exec(&[]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("~ is the whole home folder"), "{}", refused.err);
+    assert!(refused.err.contains("--wide-folder"), "{}", refused.err);
+    assert_eq!(exec(&["--wide-folder"]).code, 0);
+}

@@ -2,7 +2,7 @@
 
 use crate::rig::{Rig, call, text};
 use api::wire::command::{Command, Mode, Reply};
-use api::wire::store::{ModelChoice, ProviderDraft};
+use api::wire::store::{ModelChoice, ProviderDraft, Wide};
 use api::wire::view::{Activity, EntryBody, SessionView};
 use host::{Host, Options};
 use serde_json::json;
@@ -19,8 +19,12 @@ async fn a_page_names_folders_by_id_and_gets_no_other() {
     );
     let Reply::Folders(known) = rig.call(Command::Folders).await else { panic!() };
     assert_eq!(known, std::slice::from_ref(&folder));
-    let create =
-        |folder: &str| Command::CreateSession { folder: folder.to_owned(), mode: Mode::Ask, model: None };
+    let create = |folder: &str| Command::CreateSession {
+        folder: folder.to_owned(),
+        mode: Mode::Ask,
+        model: None,
+        wide: false,
+    };
     for (given, code) in
         [("/etc", "command/invalid"), ("fol_00000000000000000000000000000009", "folder/unknown")]
     {
@@ -36,6 +40,19 @@ async fn a_page_names_folders_by_id_and_gets_no_other() {
     assert_eq!(disk.code, "folder/disk");
     let data = rig.host.open_folder(&rig.host.data().join("blobs")).await.expect_err("ours");
     assert_eq!(data.code, "folder/own");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_holds_our_data_is_asked_about_before_a_session_begins_in_it() {
+    let rig = Rig::new(json!([text("x")])).await;
+    let folder = rig.host.open_folder(rig.root.path()).await.expect("a folder");
+    assert_eq!(folder.wide, Some(Wide::OwnData));
+    let begin = |wide| {
+        let create = Command::CreateSession { folder: folder.id.clone(), mode: Mode::Ask, model: None, wide };
+        rig.host.room().call(create)
+    };
+    assert_eq!(begin(false).await.expect_err("nobody said so").code, "folder/wide");
+    assert!(matches!(begin(true).await, Ok(Reply::Created { .. })));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,7 +123,8 @@ async fn a_model_that_needs_a_key_says_so_instead_of_asking_without() {
     let rig = Rig::new(json!([text("x")])).await;
     let folder = rig.host.open_folder(&rig.root.path().join("project")).await.expect("a folder");
     let model = Some(ModelChoice { provider: "deepseek".to_owned(), model: "deepseek-flash".to_owned() });
-    let created = rig.call(Command::CreateSession { folder: folder.id, mode: Mode::Ask, model }).await;
+    let created =
+        rig.call(Command::CreateSession { folder: folder.id, mode: Mode::Ask, model, wide: false }).await;
     let Reply::Created { session } = created else { panic!() };
     let mut client = rig.client(&session).await;
     rig.say(&session, "hi").await;

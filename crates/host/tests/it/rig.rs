@@ -60,7 +60,7 @@ impl Rig {
     pub(crate) async fn session(&self, mode: Mode) -> String {
         let folder = self.host.open_folder(&self.root.path().join("project")).await.expect("a folder");
         let model = Some(ModelChoice { provider: host::SCRIPTED.to_owned(), model: "script".to_owned() });
-        match self.call(Command::CreateSession { folder: folder.id, mode, model }).await {
+        match self.call(Command::CreateSession { folder: folder.id, mode, model, wide: false }).await {
             Reply::Created { session } => session,
             other => panic!("{other:?}"),
         }

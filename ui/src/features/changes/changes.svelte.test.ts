@@ -2,11 +2,16 @@
 import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
+import { Failure } from '../../protocol/backend';
 import { TURNS } from '../../protocol/fake/bakery';
 import { FakeBackend } from '../../protocol/fake/fake';
+import { call } from '../../protocol/fake/make';
 import { sampleWorld } from '../../protocol/fake/sample';
+import { CallChange } from '../../state/callchange.svelte';
 import { Changes } from '../../state/changes.svelte';
 import { en } from '../../texts/en';
+import { failureWords } from '../../texts/words';
+import CallChangeView from './CallChange.svelte';
 import DiffPane from './DiffPane.svelte';
 import TurnList from './TurnList.svelte';
 
@@ -312,4 +317,38 @@ test('what was made is listed first, opens its difference, and is shown in its f
   folder.put('summary.md', null);
   await changes.load();
   await waitFor(() => expect(section.queryByRole('button', { name: 'summary.md' })).toBeNull());
+});
+
+test('a call unfolded shows its difference and its way back, and looks again after each undo', async () => {
+  const { backend, folder } = await made();
+  const onundo = vi.fn();
+  const open = () =>
+    new CallChange(backend, 'ses_done', call('cal_w2', 'edit_file', { path: './styles.css' }));
+  const props = { t: en, open, undos: [], hindered: '', onundo };
+  const { rerender } = render(CallChangeView, props);
+  const undo = await screen.findByRole('button', { name: 'Undo: styles.css' });
+  const rows = screen.getByRole('table', { name: en.changes.differences });
+  expect(rows).toHaveTextContent('grid-template-columns: 1fr 1fr;');
+  await userEvent.click(undo);
+  expect(onundo).toHaveBeenCalledTimes(1);
+  await rerender({ ...props, hindered: 'Work is going on.' });
+  expect(undo).toBeDisabled();
+  expect(screen.getByText('Work is going on.')).toBeVisible();
+  folder.undo('rev_1', { kind: 'call', call: 'cal_w2' }, [], []);
+  await rerender({ ...props, undos: [...props.undos] });
+  expect(await screen.findByText('undone')).toBeVisible();
+  expect(screen.queryByRole('button', { name: 'Undo: styles.css' })).toBeNull();
+  expect(rows).toBeVisible();
+});
+
+test('a call whose change can’t be read says why', async () => {
+  const { backend } = await made();
+  const open = () =>
+    new CallChange(backend, 'ses_done', call('cal_none', 'edit_file', { path: 'styles.css' }));
+  render(CallChangeView, { t: en, open, undos: [], hindered: '', onundo: vi.fn() });
+  expect(
+    await screen.findByText(
+      failureWords(new Failure({ code: 'changes/unknown', message: '', hint: null }), en),
+    ),
+  ).toBeVisible();
 });

@@ -39,19 +39,22 @@ export function bakery(w: Words, start: number): FakeFolder {
         ? `<label for="f${at}">Field ${at}</label>\n<input id="f${at}" name="f${at}">`
         : `<label>Field ${at}</label><input name="f${at}">`,
     ),
+    'cal_w1',
   );
-  folder.change('styles.css', FORM('1fr'));
+  folder.change('styles.css', FORM('1fr'), 'cal_w2');
   folder.begin(TURNS.filter, w.filterAsk, start + 240_000);
-  folder.change('menu.json', MENU(FREE, FREE, ',\n    "gluten-free"'));
+  folder.change('menu.json', MENU(FREE, FREE, ',\n    "gluten-free"'), 'cal_w3');
   folder.change(
     'scripts/menu.js',
     numbered(44, (at) =>
       at % 4 === 0 ? `if (fits(items[${at}])) show(items[${at}]);` : `show(items[${at}]);`,
     ),
+    'cal_w4',
   );
   folder.change(
     'styles/filter.css',
     numbered(9, (at) => `.filter-${at} { display: block; }`),
+    'cal_w5',
   );
   folder.change('scripts/old-menu.js', null);
   folder.change('scripts/latest.js', { text: 'menu.js', kind: 'link' });

@@ -25,7 +25,7 @@ interface Effect {
   before: Stand;
   after: Stand;
 }
-type By = { turn: string } | { undo: string; of: UndoOf };
+type By = { turn: string; call: string | null } | { undo: string; of: UndoOf };
 interface Done {
   by: By;
   effects: Effect[];
@@ -59,12 +59,12 @@ export class FakeFolder {
     this.#turns.push({ turn, title, time });
   }
 
-  /** The newest turn changes something. */
-  change(path: string, stand: Stand | string): void {
+  /** The newest turn changes something, with a call. */
+  change(path: string, stand: Stand | string, call: string | null = null): void {
     const turn = this.#turns.at(-1)?.turn ?? '';
     const before = this.#now.get(path) ?? null;
     this.put(path, stand);
-    this.#done.push({ by: { turn }, effects: [{ path, before, after: this.#now.get(path) ?? null }] });
+    this.#done.push({ by: { turn, call }, effects: [{ path, before, after: this.#now.get(path) ?? null }] });
   }
 
   changes(): Changes {
@@ -103,6 +103,12 @@ export class FakeFolder {
       hunk.undone = same(now, before) || (!same(now, after) && gone.has(hunk.part));
     }
     return diff;
+  }
+
+  /** The difference of the file that a call changed; null where it didn't change it. */
+  callDiff(call: string, path: string): FileDiff | null {
+    const [effect] = this.#net({ kind: 'call', call }, [path]);
+    return effect ? compare(effect.path, textOf(effect.before), textOf(effect.after)) : null;
   }
 
   /** What taking one part back leaves in the file; null where it can't be told apart, or is gone already. */
@@ -255,6 +261,7 @@ export class FakeFolder {
     const wanted = this.#done.filter(({ by }) => {
       if (of.kind === 'session') return true;
       if (of.kind === 'undo') return 'undo' in by && by.undo === of.undo;
+      if (of.kind === 'call') return 'call' in by && by.call === of.call;
       if (of.kind === 'part' && of.turn === null) return true;
       if (of.kind === 'turn' || of.kind === 'part') return 'turn' in by && by.turn === of.turn;
       return of.kind === 'since' && (!('turn' in by) || order(by.turn) >= order(of.turn));

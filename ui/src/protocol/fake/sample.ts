@@ -180,6 +180,7 @@ function foldersOf(w: Words): Folder[] {
     name,
     place: places[n] ?? '~',
     exists: n !== 3,
+    wide: null,
   }));
 }
 

@@ -178,8 +178,9 @@ async function decided(
   );
   if (open > 0) return;
   if (!refused) {
-    stage.files.change('styles.css', '.order-form {\n  grid-template-columns: 1fr;\n}\n');
-    const change = call(key(stage, 'w'), 'edit_file', { path: 'styles.css' }, { added: 1, removed: 1 });
+    const id = key(stage, 'w');
+    stage.files.change('styles.css', '.order-form {\n  grid-template-columns: 1fr;\n}\n', id);
+    const change = call(id, 'edit_file', { path: 'styles.css' }, { added: 1, removed: 1 });
     add(stage, calls(key(stage, 'calls'), now(), change));
     put(stage, { ...meta(stage), changed_files: stage.files.changes().files.length });
   }

@@ -12,8 +12,13 @@ export function answerChanges(stage: Stage, command: About, id: () => string, no
   switch (command.name) {
     case 'changes':
       return { kind: 'changes', value: files.changes() };
-    case 'diff':
-      return { kind: 'diff', value: files.diff(command.args.path, command.args.turn) };
+    case 'diff': {
+      const { path, turn, call } = command.args;
+      if (call === null) return { kind: 'diff', value: files.diff(path, turn) };
+      const value = files.callDiff(call, path);
+      if (!value) throw refusal('changes/unknown', 'this call didn’t change that file');
+      return { kind: 'diff', value };
+    }
     case 'preview_undo':
       return { kind: 'undo_preview', value: files.preview(command.args.of, command.args.paths) };
     case 'three_way': {

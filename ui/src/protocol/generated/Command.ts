@@ -52,7 +52,11 @@ mode: Mode,
 /**
  * Which model; the default one when null.
  */
-model: ModelChoice | null, } } | { "name": "start_tour", "args": { 
+model: ModelChoice | null, 
+/**
+ * Did the person say that it may be a folder which holds far more than one piece of work?
+ */
+wide: boolean, } } | { "name": "start_tour", "args": { 
 /**
  * The language that it is told in: `en` or `zh-CN`.
  */
