@@ -3,6 +3,7 @@
 //! The **world** (the folder, what commands did) outlives a killed process; everything else is made anew from the store.
 //! Invariant: nothing here sleeps in real time or talks to a network; the same script gives the same run.
 
+pub mod counted;
 #[cfg(target_os = "linux")]
 pub mod cut;
 pub mod dice;

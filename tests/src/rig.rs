@@ -6,7 +6,8 @@ use domain::call::Mode;
 use domain::event::{Event, ModelChoice, Recorded, SessionCreated};
 use domain::ids::{FolderId, SessionId};
 use domain::model::ModelSnapshot;
-use engine::{Engine, Limits, ModelRequest, Models, Ports, Problem};
+use domain::money::{Price, PriceFrom, Rates};
+use engine::{Caps, Engine, Limits, ModelRequest, Models, Ports, Problem};
 use futures_util::future::BoxFuture;
 use providers::{Connection, Player, Proxy, Request, Script, SendResult, Sink};
 use std::path::{Path, PathBuf};
@@ -49,6 +50,38 @@ pub struct Rig {
     pub instead: Vec<ModelChoice>,
     /// What answers in the script's place.
     pub mind: Option<Mind>,
+    /// What its model costs, and how much may be spent.
+    pub money: Money,
+}
+
+/// What a rig's model costs, and how much may be spent; a test may change the caps while a process runs.
+pub struct Money {
+    /// The model's price; `None` where nobody knows it.
+    pub price: Option<Price>,
+    /// The caps.
+    pub caps: Arc<Mutex<Caps>>,
+}
+
+impl Default for Money {
+    /// A model with a price, and no caps.
+    fn default() -> Self {
+        let rates =
+            Rates { input: 3_000_000, cache_read: 300_000, cache_write: 3_750_000, output: 15_000_000 };
+        let price = Price { rates, long: None, from: PriceFrom::Person };
+        Self { price: Some(price), caps: Arc::default() }
+    }
+}
+
+impl Money {
+    /// Sets the caps, in micro-dollars.
+    pub fn cap(&self, session: Option<u64>, day: Option<u64>) {
+        *self.caps.lock().unwrap_or_else(PoisonError::into_inner) = Caps { session, day };
+    }
+
+    fn caps(&self) -> Arc<dyn Fn() -> Result<Caps, String> + Send + Sync> {
+        let caps = Arc::clone(&self.caps);
+        Arc::new(move || Ok(*caps.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
 }
 
 /// The person's rules: each is about something, and never or asked.
@@ -164,6 +197,7 @@ impl Rig {
             limits: Limits::default(),
             instead: Vec::new(),
             mind: None,
+            money: Money::default(),
         }
     }
 
@@ -203,11 +237,14 @@ impl Rig {
             ids: Arc::new(CountedIds(Arc::clone(&self.world))),
             jitter: Arc::new(|| 500),
             today: Arc::new(|| "2026-11-29".to_owned()),
+            day: self.world.day(),
+            caps: self.money.caps(),
             models: Arc::new(Played {
                 player: Arc::clone(&player),
                 window: self.window,
                 instead: self.instead.clone(),
                 mind: self.mind.clone(),
+                price: self.money.price.clone(),
             }),
             launcher: self.launcher.clone().unwrap_or_else(|| {
                 Arc::new(CountingShell { world: Arc::clone(&self.world), cage: self.cage })
@@ -277,6 +314,7 @@ impl Rig {
         let verdict = engine::verify::verify(&reader, session, epoch).expect("the log is readable");
         let mut findings: Vec<String> = verdict.findings.iter().map(|f| format!("{f:?}")).collect();
         findings.extend(reader.verify_projections().expect("the lists are readable"));
+        findings.extend(crate::counted::miscounted(&reader));
         findings.extend(crate::named::unread(&reader, &self.events(session)));
         findings
     }
@@ -296,6 +334,7 @@ struct Played {
     instead: Vec<ModelChoice>,
     window: Option<u64>,
     mind: Option<Mind>,
+    price: Option<Price>,
 }
 
 impl Models for Played {
@@ -310,6 +349,7 @@ impl Models for Played {
             calls_as_text: false,
             abilities: Default::default(),
             effort: None,
+            price: self.price.clone(),
         })
     }
 

@@ -14,6 +14,9 @@ use tools::launch::{Ended, Exit, Hold, LaunchError, Launcher, Order, Running};
 /// What the clock shows before anything happens.
 const BEGINNING: u64 = 1_900_000_000_000;
 
+/// A day, in milliseconds.
+pub const DAY: u64 = 24 * 60 * 60 * 1_000;
+
 /// What happened outside, over all processes.
 #[derive(Debug, Default)]
 pub struct World {
@@ -94,6 +97,15 @@ impl World {
     #[must_use]
     pub fn clock(&self) -> u64 {
         BEGINNING.wrapping_add(self.now.load(Ordering::Relaxed))
+    }
+
+    /// When the day on the clock began and when it ends; the person lives by universal time.
+    pub(crate) fn day(self: &Arc<Self>) -> Arc<dyn Fn() -> (u64, u64) + Send + Sync> {
+        let world = Arc::clone(self);
+        Arc::new(move || {
+            let begins = world.clock() / DAY * DAY;
+            (begins, begins + DAY)
+        })
     }
 
     /// The clock of the machine stands still.

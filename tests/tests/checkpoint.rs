@@ -400,7 +400,7 @@ async fn case_h09_steps_that_each_need_a_checkpoint_come_to_an_end() {
         serde_json::from_str::<Value>(&read("notes.txt")).expect("a piece")]})
     };
     let play = Play::on(rig(&played(summary(WORDS), (0..40).map(say_much)), Some(16_000), 0, 0)).await;
-    let limit = End::Limit { limit: "checkpoints".into(), value: 3 };
+    let limit = End::limit("checkpoints", 3);
     let summaries = |play: &Play| play.count("summary/prepared");
     play.through("Go on for ever.").await;
     lawful(&play);

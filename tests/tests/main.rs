@@ -28,6 +28,7 @@ mod long;
 mod long_page;
 mod long_service;
 mod models;
+mod money;
 mod parts;
 mod pipeline;
 mod play;

@@ -33,6 +33,7 @@ async fn verified(adapter: u32) -> (Vec<String>, u64) {
         calls_as_text: false,
         abilities: Default::default(),
         effort: None,
+        price: None,
     };
     let body = [HEAD, SEGMENT, b"]}"].concat();
     let posted = InboxPosted {

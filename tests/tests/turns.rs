@@ -231,7 +231,7 @@ async fn r_loop_06_the_step_limit_ends_the_turn_with_its_own_reason() {
     let play = Play::on(rig).await;
     play.say("For ever.").await;
     play.idle().await;
-    assert_eq!(play.ends(), [End::Limit { limit: "steps".into(), value: 3 }]);
+    assert_eq!(play.ends(), [End::limit("steps", 3)]);
     assert_eq!(play.count("attempt/start"), 3);
     play.clean();
 }
@@ -243,7 +243,7 @@ async fn case_b08_b09_repeats_and_rounds_end_the_turn() {
     let play = Play::of(&same).await;
     play.say("For ever.").await;
     play.idle().await;
-    assert_eq!(play.ends(), [End::Limit { limit: "repeats".into(), value: 1 }]);
+    assert_eq!(play.ends(), [End::limit("repeats", 1)]);
     play.clean();
 
     let rounds: Vec<String> =
@@ -251,7 +251,7 @@ async fn case_b08_b09_repeats_and_rounds_end_the_turn() {
     let play = Play::of(&script(&rounds.iter().map(String::as_str).collect::<Vec<_>>())).await;
     play.say("Round and round.").await;
     play.idle().await;
-    assert_eq!(play.ends(), [End::Limit { limit: "repeats".into(), value: 2 }]);
+    assert_eq!(play.ends(), [End::limit("repeats", 2)]);
     assert!(play.count("step/start") <= 8);
 }
 

@@ -29,6 +29,19 @@ async function grow(page: Page): Promise<void> {
   await page.locator('.file').first().waitFor();
 }
 
+/** A turn ends at the session's limit. */
+export async function reachLimit(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const facts = {
+      ...{ limit: 'spend_session', value: '3000000', spent: '2910000', sure: 'about', next: '140000' },
+      ...{ portion: '3000000', provider: 'anthropic', model: 'claude-sonnet' },
+    };
+    const body = { kind: 'turn_end', end: 'limit', facts, ms: 240_000 } as const;
+    globalThis.fake.push('ses_failed', { kind: 'entry', entry: { key: 'limit', time: Date.now(), body } });
+  });
+  await page.getByRole('alert').last().waitFor();
+}
+
 export const SCREENS: readonly Screen[] = [
   { name: 'welcome', query: 'empty=1', go: async () => {} },
   {
@@ -215,6 +228,7 @@ export const SCREENS: readonly Screen[] = [
       await page.getByRole('region', { name: 'Waiting for you' }).waitFor();
     }),
   },
+  { name: 'limit of money', query: '', go: session('citation', reachLimit) },
   { name: 'models and keys', query: 'problem=1', go: settings(0) },
   {
     name: 'a service’s own certificate',
@@ -225,6 +239,15 @@ export const SCREENS: readonly Screen[] = [
       await page.getByRole('button', { name: /^(Choose the file…|选择文件…)$/ }).click();
       await page.getByText('Office authority, Example Ltd').waitFor();
       await settle(page);
+    },
+  },
+  {
+    name: 'a price for a model',
+    query: '',
+    go: async (page) => {
+      await settings(0)(page);
+      await page.getByRole('button', { name: 'Give a price for a model' }).click();
+      await page.getByRole('menuitem').first().click();
     },
   },
   { name: 'permissions', query: '', go: settings(1) },

@@ -8,7 +8,7 @@ use crate::erase::Erasing;
 use crate::failure::{error, internal, of_command, of_id, of_read};
 use crate::permissions::Yes;
 use crate::shortcuts::Shortcuts;
-use crate::view::words::{to_choice, to_mode, to_resolution, to_target};
+use crate::view::words::{to_choice, to_mode, to_past, to_resolution, to_target};
 use crate::view::{Fold, Shelf};
 use crate::wire::ApiError;
 use crate::wire::command::{Command, Mode, Reply};
@@ -97,6 +97,10 @@ impl Room {
                     Order::Say { text, target: to_target(intent), command: Some(id(&command)?) },
                 )
                 .await
+            }
+            Command::GoOn { session, past, text, command } => {
+                let (past, command) = (to_past(past), Some(id(&command)?));
+                self.send(&session, Order::GoOn { past, text, command }).await
             }
             Command::RemoveMessage { session, message } => {
                 self.order(&session, Order::TakeBack(id(&message)?)).await

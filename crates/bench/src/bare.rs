@@ -10,7 +10,7 @@ use domain::event::{ModelChoice, SessionCreated, Target};
 use domain::ids::{FolderId, SessionId};
 use domain::model::{Block, ModelDelta, ModelSnapshot, Outcome, StopReason, Usage};
 use domain::state::ApprovalState;
-use engine::{Command, Engine, Limits, ModelRequest, Models, Ports, Problem};
+use engine::{Caps, Command, Engine, Limits, ModelRequest, Models, Ports, Problem};
 use futures_util::future::BoxFuture;
 use providers::{SendResult, Sink};
 use serde_json::Value;
@@ -59,6 +59,8 @@ impl Bare {
             ids: Arc::new(host::SystemIds),
             jitter: Arc::new(|| 0),
             today: Arc::new(|| "2026-01-01".to_owned()),
+            day: Arc::new(|| (0, u64::MAX)),
+            caps: Arc::new(|| Ok(Caps::default())),
             models: Arc::new(Memory { model: place::model()?, plan, asked: AtomicUsize::new(0) }),
             launcher: Arc::new(tools::Cages),
             bin: tools::Bin::Blobs,

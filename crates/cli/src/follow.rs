@@ -3,6 +3,7 @@
 //! Invariant: every event is printed once, in order, and the last line says how it ended.
 
 use crate::exit::{Exit, Failure, of_end};
+use crate::money;
 use crate::output;
 use crate::signals::{Signal, Signals};
 use crate::way::{Events, Way};
@@ -235,8 +236,11 @@ impl<'a> Follow<'a> {
     }
 }
 
-/// Why a turn ended: who said what, and with which status the service answered.
+/// Why a turn ended: which limit it met, or who said what, and with which status the service answered.
 fn reason(end: &Value) -> String {
+    if let Some(limit) = end["limit"].as_str() {
+        return money::met(end).unwrap_or_else(|| format!("{limit} ({})", end["value"]));
+    }
     let message = end["message"].as_str().unwrap_or_default();
     match (end["status"].as_u64(), end["address"].as_str()) {
         (Some(status), Some(address)) => format!("{message} (HTTP {status} from {address})"),

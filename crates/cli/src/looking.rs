@@ -1,6 +1,7 @@
 //! Looking: sessions, one session, its events, its changes, and what waits for a person. Changes nothing.
 
 use crate::exit::{Exit, Failure};
+use crate::money;
 use crate::output;
 use crate::way::Way;
 use api::wire::command::{Command, Reply};
@@ -46,6 +47,13 @@ pub(crate) async fn show(data: &Path, session: String, json: bool) -> Result<Exi
             output::line(&format!("  also reads {} ({})", added.place, added.state));
         }
         view.entries.iter().for_each(|entry| output::line(&worded(entry)));
+        if view.tokens.input + view.tokens.output > 0 {
+            let (input, output) = (view.tokens.input, view.tokens.output);
+            output::line(&format!(
+                "\n{input} tokens read, {output} written; cost {}",
+                money::spent(&view.spent)
+            ));
+        }
     }
     Ok(Exit::Completed)
 }

@@ -15,6 +15,7 @@ mod exit;
 mod follow;
 mod health;
 mod looking;
+mod money;
 mod output;
 mod people;
 mod serve;

@@ -71,6 +71,7 @@ mod tests {
             calls_as_text: false,
             abilities: Default::default(),
             effort: None,
+            price: None,
         }
     }
 

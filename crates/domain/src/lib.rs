@@ -13,6 +13,7 @@ pub mod event;
 pub mod history;
 pub mod ids;
 pub mod model;
+pub mod money;
 pub mod state;
 
 #[cfg(test)]

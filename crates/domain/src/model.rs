@@ -4,6 +4,7 @@
 //! [`Outcome`] or one [`ModelError`]; nothing here names a vendor, and vendor JSON goes no further than the
 //! `opaque` field of a reasoning block, which is carried back unchanged.
 
+use crate::money::Price;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -30,6 +31,9 @@ pub struct ModelSnapshot {
     /// How much it is asked to think; `None` leaves it to the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
+    /// What it costs; `None` where nobody knows. Logs of an earlier version don't have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
 }
 
 /// What a model can do beside words and calls. What isn't known to work is off.
@@ -177,7 +181,7 @@ pub enum StopReason {
     ContentFilter,
 }
 
-/// Tokens of one attempt as reported; money is computed elsewhere.
+/// Tokens of one attempt as reported; what they cost is told by the price.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Input tokens that were neither read from nor written to a cache.

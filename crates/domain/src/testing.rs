@@ -220,6 +220,7 @@ pub(crate) fn model() -> ModelSnapshot {
         calls_as_text: false,
         abilities: Default::default(),
         effort: None,
+        price: None,
     }
 }
 

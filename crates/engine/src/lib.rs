@@ -26,11 +26,11 @@ pub mod thinning;
 pub mod verify;
 
 pub use actor::{CommandFailure, Recorded};
-pub use decide::{Command, CommandError, CommandReply};
+pub use decide::{Command, CommandError, CommandReply, Past};
 pub use engine::{Engine, IMPORTED, StartError};
 pub use erasing::{Erasable, Erase, Erased, Reach};
 pub use limits::Limits;
 pub use perform::would::{Try, Would};
-pub use ports::{ModelRequest, Models, Ports, Problem};
+pub use ports::{Caps, ModelRequest, Models, Ports, Problem};
 pub use shared::{Hold, Live};
 pub use thinning::{Kept, Thinned};

@@ -22,6 +22,15 @@ pub type Layers = Arc<dyn Fn(&FolderId) -> Vec<Layer> + Send + Sync>;
 /// What the person allowed for good in a folder.
 pub type Lasting = Arc<dyn Fn(&FolderId) -> Vec<(GrantId, Grant)> + Send + Sync>;
 
+/// How much may be spent before the person is asked, in micro-dollars; nothing is without a limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Caps {
+    /// In one session.
+    pub session: Option<u64>,
+    /// In one day, over all sessions.
+    pub day: Option<u64>,
+}
+
 /// All of them.
 #[derive(Clone)]
 pub struct Ports {
@@ -33,6 +42,10 @@ pub struct Ports {
     pub jitter: Arc<dyn Fn() -> u64 + Send + Sync>,
     /// Today's date in the person's zone, `2026-11-29`.
     pub today: Arc<dyn Fn() -> String + Send + Sync>,
+    /// When the person's today began and when it ends, UTC ms.
+    pub day: Arc<dyn Fn() -> (u64, u64) + Send + Sync>,
+    /// How much may be spent before the person is asked; an error where nobody can tell.
+    pub caps: Arc<dyn Fn() -> Result<Caps, String> + Send + Sync>,
     /// Models and the way to them.
     pub models: Arc<dyn Models>,
     /// How commands are started.

@@ -1,6 +1,6 @@
 //! What all sessions of one engine share: the store, the ports, the tools, the fragments, the bounds.
 
-use crate::decide::{InForce, Knowledge};
+use crate::decide::{InForce, Knowledge, Spending};
 use crate::folders::{Folders, Lease, lock};
 use crate::limits::Limits;
 use crate::ports::Ports;
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use store::StoreHandle;
+use store::{SpentIn, StoreHandle};
 use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 use tools::{AddedPlace, Registry, Visibility, Visible};
@@ -214,6 +214,16 @@ impl Knowledge for Shared {
 
     fn model(&self, choice: &ModelChoice) -> Option<ModelSnapshot> {
         self.ports.models.snapshot(choice)
+    }
+
+    fn spending(&self) -> Result<Spending, String> {
+        let caps = (self.ports.caps)()?;
+        let (from, until) = (self.ports.day)();
+        let today = match caps.day {
+            Some(_) => self.store.spent(from, until).map_err(|error| error.to_string())?,
+            None => SpentIn::default(),
+        };
+        Ok(Spending { caps, today })
     }
 
     fn instead(&self) -> Vec<ModelChoice> {

@@ -13,7 +13,7 @@ use crate::models::{Ways, players};
 use crate::ports::{self, SystemClock, SystemIds};
 use crate::services::Services;
 use crate::vault::Vault;
-use crate::{permissions, rules};
+use crate::{permissions, rules, settings};
 use api::wire::ApiError;
 use api::wire::store::Folder;
 use api::{Desk as _, Room, error};
@@ -271,6 +271,11 @@ fn start(
         ids: Arc::new(SystemIds),
         jitter: Arc::new(ports::jitter),
         today: Arc::new(ports::today),
+        day: Arc::new(ports::day),
+        caps: {
+            let store = store.clone();
+            Arc::new(move || settings::caps(&store))
+        },
         models: ways,
         launcher: Arc::new(tools::Cages),
         bin: data::bin(),

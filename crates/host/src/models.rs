@@ -55,7 +55,9 @@ impl Models for Ways {
         }
         let connection = self.services.connection(&choice.provider, None).ok()?;
         let window = self.services.window(&choice.provider, &choice.model);
-        Some(providers::capabilities(&connection, &choice.model, window))
+        let mut snapshot = providers::capabilities(&connection, &choice.model, window);
+        snapshot.price = self.services.price(&choice.provider, &choice.model).or(snapshot.price);
+        Some(snapshot)
     }
 
     fn instead(&self) -> Vec<ModelChoice> {

@@ -83,6 +83,11 @@ impl Services {
         settings.instead.into_iter().map(choice).collect()
     }
 
+    /// What the person says that a model costs.
+    pub(crate) fn price(&self, provider: &str, model: &str) -> Option<domain::money::Price> {
+        crate::settings::price(&self.store, provider, model)
+    }
+
     /// Does it answer only with a key?
     pub(crate) fn needs_key(&self, provider: &str) -> bool {
         let moved = self.addresses.contains_key(provider) || self.own(provider).is_some();

@@ -5,7 +5,10 @@
 use api::error;
 use api::wire::ApiError;
 use api::wire::command::Mode;
+use api::wire::spend::{ModelPrice, SpendLimits};
 use api::wire::store::Settings;
+use domain::money::{Price, PriceFrom, Rates};
+use engine::Caps;
 use store::{Edit, StoreHandle};
 
 const NAME: &str = "settings";
@@ -20,6 +23,8 @@ pub fn usual() -> Settings {
         mode: Mode::Ask,
         model: None,
         instead: Vec::new(),
+        spend: SpendLimits::default(),
+        prices: Vec::new(),
         close: "hide".to_owned(),
     }
 }
@@ -38,6 +43,9 @@ pub(crate) fn save(store: &StoreHandle, settings: &Settings) -> Result<(), ApiEr
             "Choose one of those offered.",
         ));
     }
+    if let Some(why) = unfit(settings) {
+        return Err(error("settings/money", why, "Correct the amount."));
+    }
     let value = serde_json::to_string(settings).map_err(|bad| error("internal", bad.to_string(), ""))?;
     set(store, NAME, value)
 }
@@ -52,6 +60,50 @@ pub(crate) fn unsaved(failed: &store::AppendError) -> ApiError {
         format!("it couldn't be saved: {failed}"),
         "Look at the disk and the data folder.",
     )
+}
+
+/// How much may be spent before the person is asked. What is kept and can't be understood is no leave to spend.
+pub(crate) fn caps(store: &StoreHandle) -> Result<Caps, String> {
+    let Some(text) = store.setting(NAME).map_err(|read| read.to_string())? else {
+        return Ok(Caps::default());
+    };
+    let kept: Settings = serde_json::from_str(&text).map_err(|bad| format!("the settings: {bad}"))?;
+    Ok(Caps { session: kept.spend.session, day: kept.spend.day })
+}
+
+/// What the person says that a model costs.
+pub(crate) fn price(store: &StoreHandle, provider: &str, model: &str) -> Option<Price> {
+    let settings = read(store).ok()?;
+    let known = settings.prices.iter().find(|one| one.provider == provider && one.model == model)?;
+    let ModelPrice { input, cached, output, .. } = *known;
+    let rates = Rates { input, cache_read: cached, cache_write: input, output };
+    Some(Price { rates, long: None, from: PriceFrom::Person })
+}
+
+/// Limits that can be set, in micro-dollars: from a cent to more than a slip of the hand should cost.
+const LIMITS: std::ops::RangeInclusive<u64> = 10_000..=1_000_000_000_000;
+/// Most that a million tokens may be said to cost.
+const DEAREST: u64 = 100_000_000_000;
+/// Most models with a price of the person's.
+const MOST_PRICES: usize = 200;
+
+/// What is wrong with the amounts of money.
+fn unfit(settings: &Settings) -> Option<String> {
+    let SpendLimits { session, day } = settings.spend;
+    let limits = [session, day].into_iter().flatten();
+    if limits.into_iter().any(|limit| !LIMITS.contains(&limit)) {
+        return Some("a limit is from 1 cent to 1,000,000 dollars".to_owned());
+    }
+    if settings.prices.len() > MOST_PRICES {
+        return Some(format!("{MOST_PRICES} models can have a price"));
+    }
+    let dear = settings.prices.iter().find(|one| one.input.max(one.cached).max(one.output) > DEAREST);
+    if let Some(one) = dear {
+        return Some(format!("a million tokens of {} can't cost so much", one.model));
+    }
+    let name = |one: &ModelPrice| (one.provider.clone(), one.model.clone());
+    let names: std::collections::BTreeSet<_> = settings.prices.iter().map(name).collect();
+    (names.len() < settings.prices.len()).then(|| "a model has one price".to_owned())
 }
 
 /// The first word outside its set.
@@ -75,5 +127,26 @@ mod tests {
         assert_eq!(unknown(&usual()), None);
         let odd = Settings { theme: "<script>".to_owned(), ..usual() };
         assert_eq!(unknown(&odd), Some(("theme", "<script>".to_owned())));
+    }
+
+    #[test]
+    fn amounts_of_money_are_bounded_and_a_model_has_one_price() {
+        #[track_caller]
+        fn check(change: impl FnOnce(&mut Settings), fits: bool) {
+            let mut settings = usual();
+            change(&mut settings);
+            assert_eq!(unfit(&settings).is_none(), fits, "{settings:?}");
+        }
+        let price = |model: &str, output| {
+            let (provider, model) = ("own".to_owned(), model.to_owned());
+            ModelPrice { provider, model, input: 0, cached: 0, output }
+        };
+        check(|_| (), true);
+        check(|s| s.spend = SpendLimits { session: Some(10_000), day: Some(1_000_000_000_000) }, true);
+        check(|s| s.spend.session = Some(0), false);
+        check(|s| s.spend.day = Some(1_000_000_000_001), false);
+        check(|s| s.prices = vec![price("a", DEAREST), price("b", 0)], true);
+        check(|s| s.prices = vec![price("a", DEAREST + 1)], false);
+        check(|s| s.prices = vec![price("a", 1), price("a", 2)], false);
     }
 }

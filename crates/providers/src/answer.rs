@@ -151,6 +151,7 @@ mod tests {
             calls_as_text,
             abilities: Default::default(),
             effort: None,
+            price: None,
         }
     }
 

@@ -7,7 +7,7 @@
 use domain::model::{Abilities, Effort, ModelSnapshot};
 
 use crate::quirks::Quirks;
-use crate::{Connection, Preset, anthropic, chat, responses};
+use crate::{Connection, Preset, anthropic, chat, prices, responses};
 
 /// Output tokens asked for from a model nobody told us about.
 pub const DEFAULT_MAX_OUTPUT_TOKENS: u64 = 8192;
@@ -31,6 +31,7 @@ pub fn capabilities(connection: &Connection, model: &str, context_tokens: Option
         calls_as_text: false,
         abilities: abilities(connection, model),
         effort: None,
+        price: prices::price(connection, model),
     }
 }
 

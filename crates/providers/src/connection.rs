@@ -101,6 +101,12 @@ impl Connection {
         join(&self.base_url, "v1/models")
     }
 
+    /// Is it at this address?
+    #[must_use]
+    pub fn is_at(&self, base_url: &str) -> bool {
+        parse_base(base_url).is_ok_and(|url| url == self.base_url)
+    }
+
     /// Is the server on this machine?
     #[must_use]
     pub fn is_loopback(&self) -> bool {

@@ -17,6 +17,7 @@ pub mod dialect;
 pub mod fold;
 pub mod http;
 pub mod presets;
+pub mod prices;
 pub mod quirks;
 pub mod responses;
 pub mod scripted;

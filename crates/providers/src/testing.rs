@@ -19,6 +19,7 @@ pub(crate) fn snapshot(dialect: &str) -> ModelSnapshot {
         calls_as_text: false,
         abilities: Default::default(),
         effort: None,
+        price: None,
     }
 }
 

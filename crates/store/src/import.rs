@@ -17,6 +17,7 @@ use domain::digest::Digest;
 use domain::event::Recorded;
 use domain::ids::SessionId;
 use domain::state::State;
+use rusqlite::Connection;
 use std::sync::Arc;
 
 /// What the name of a mark begins with, among the settings.
@@ -36,6 +37,12 @@ pub struct Import {
 /// The name of the mark of a session.
 pub(crate) fn mark(session: &SessionId) -> String {
     format!("{MARK}{session}")
+}
+
+/// Was the session imported?
+pub(crate) fn is_marked(connection: &Connection, session: &SessionId) -> rusqlite::Result<bool> {
+    let mut select = connection.prepare_cached("SELECT 1 FROM settings WHERE name = ?1")?;
+    select.exists([mark(session)])
 }
 
 impl Writer {
@@ -72,11 +79,12 @@ impl Writer {
                 rows::insert(self.connection(), &event).map_err(AppendError::sql("inserting an event"))?;
             head = event.hash;
             let event = folded::decode(event).map_err(AppendError::ReadOnly)?;
-            posting.note(&event.envelope, event.fact.as_ref());
+            posting.note(&state, &event.envelope, event.fact.as_ref());
             state.fold(&event);
             recorded.push(event.envelope);
         }
         let folded = Folded { state: Arc::new(state), head };
+        posting.imported();
         posting
             .post(self.connection(), session, &folded)
             .map_err(AppendError::sql("posting to the lists"))?;

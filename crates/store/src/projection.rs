@@ -1,4 +1,4 @@
-//! The lists: every session with what it is doing, and everything that waits for the person.
+//! The lists: every session with what it is doing, everything that waits for the person, and what was spent when.
 //!
 //! They are posted from the log in the append's own transaction, so they are never behind it and never ahead.
 //! Invariant: one function posts, for an append, a rebuild and a comparison alike; dropping the tables and rebuilding
@@ -7,7 +7,9 @@
 use crate::connection::int;
 use crate::error::ReadError;
 use crate::folded::{self, Folded};
+use crate::import;
 use crate::rows::{self, From};
+use crate::spent::Spending;
 use domain::event::{Fact, Recorded};
 use domain::ids::{CallId, SessionId};
 use domain::state::{ApprovalState, State};
@@ -16,7 +18,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Version of the tables below; another one found means they are rebuilt.
-pub(crate) const VERSION: i64 = 5;
+pub(crate) const VERSION: i64 = 6;
 
 const TABLES: &str = include_str!("schema/projections.sql");
 
@@ -34,17 +36,26 @@ pub(crate) struct Posting {
     calls: u64,
     first_time: Option<u64>,
     last_pos: u64,
+    spending: Spending,
 }
 
 impl Posting {
-    /// Takes note of an event.
-    pub(crate) fn note(&mut self, event: &Recorded, fact: Option<&Fact>) {
+    /// Takes note of an event; `before` is the state that it finds.
+    pub(crate) fn note(&mut self, before: &State, event: &Recorded, fact: Option<&Fact>) {
+        if let Some(fact) = fact {
+            self.spending.note(before, event.time, fact);
+        }
         self.last_pos = event.pos;
         self.first_time.get_or_insert(event.time);
         self.calls += u64::from(matches!(fact, Some(Fact::ToolCall(_))));
         if let Some(candidate) = fact.and_then(candidate) {
             self.candidates.push((candidate, event.pos, event.seq, event.time));
         }
+    }
+
+    /// Nothing of it was paid for here: it is of another store.
+    pub(crate) fn imported(&mut self) {
+        self.spending = Spending::default();
     }
 
     /// Posts what was noted.
@@ -76,6 +87,7 @@ impl Posting {
             to.prepare_cached("DELETE FROM needs_you WHERE session = ?1 AND id = ?2")?
                 .execute([session.as_str(), id])?;
         }
+        self.spending.post(to, session)?;
         self.post_session(to, session, folded, waiting.len())
     }
 
@@ -181,7 +193,10 @@ pub(crate) fn rebuild(from: &Connection, to: &Connection) -> Result<(), ReadErro
         .and_then(|mut select| select.query_map([], |row| row.get(0))?.collect())
         .map_err(sql("listing the sessions"))?;
     for session in sessions.iter().filter_map(|text| text.parse().ok()) {
-        let (posting, folded) = read(from, &session)?;
+        let (mut posting, folded) = read(from, &session)?;
+        if import::is_marked(from, &session).map_err(sql("looking for imported sessions"))? {
+            posting.imported();
+        }
         posting.post(to, &session, &folded).map_err(sql("posting a session"))?;
     }
     Ok(())
@@ -194,7 +209,7 @@ fn read(from: &Connection, session: &SessionId) -> Result<(Posting, Folded), Rea
     let mut head = domain::digest::Digest::ZERO;
     let read = rows::scan(from, session, From { seq: 0, after: None }, usize::MAX, |event| {
         let event = folded::decode(event)?;
-        posting.note(&event.envelope, event.fact.as_ref());
+        posting.note(&state, &event.envelope, event.fact.as_ref());
         state.fold(&event);
         head = event.envelope.hash;
         Ok(())
@@ -213,7 +228,7 @@ fn read(from: &Connection, session: &SessionId) -> Result<(Posting, Folded), Rea
 pub(crate) fn compare(stored: &Connection) -> Result<Option<String>, ReadError> {
     let fresh = Connection::open_in_memory().map_err(ReadError::sql("comparing the lists"))?;
     rebuild(stored, &fresh)?;
-    for table in ["sessions", "needs_you"] {
+    for table in ["sessions", "needs_you", "spent"] {
         let (found, expected) = (dump(stored, table)?, dump(&fresh, table)?);
         if let Some(row) = expected.symmetric_difference(&found).next() {
             let side =

@@ -141,7 +141,7 @@ impl Going {
         envelope.pos =
             rows::insert(scope.connection, &envelope).map_err(AppendError::sql("inserting an event"))?;
         let event = Event { envelope, fact: Some(draft.fact) };
-        self.posting.note(&event.envelope, event.fact.as_ref());
+        self.posting.note(&self.folded.state, &event.envelope, event.fact.as_ref());
         self.turn_ended |= matches!(event.fact, Some(Fact::TurnEnd(_)));
         Arc::make_mut(&mut self.folded.state).fold(&event);
         self.folded.head = event.envelope.hash;

@@ -8,6 +8,7 @@ import type { Intent } from '../protocol/generated/Intent';
 import type { Mode } from '../protocol/generated/Mode';
 import type { ModelChoice } from '../protocol/generated/ModelChoice';
 import type { Notification } from '../protocol/generated/Notification';
+import type { PastLimit } from '../protocol/generated/PastLimit';
 import type { Resolution } from '../protocol/generated/Resolution';
 import { SessionFold } from './session.svelte';
 
@@ -37,6 +38,7 @@ export class LiveSession {
   #retry: ReturnType<typeof setTimeout> | undefined;
   #wait = RETRY_MS.first;
   #unsent: { text: string; intent: Intent; command: string } | null = null;
+  #past: { shown: string; command: string } | null = null;
 
   constructor(backend: Backend, id: string) {
     this.#backend = backend;
@@ -93,6 +95,17 @@ export class LiveSession {
     });
     this.unsent = !sent;
     return sent;
+  }
+
+  /** Goes on past a limit of money, as far as was shown. Clicked twice before it is done, it is one message and one portion. */
+  goOn(past: PastLimit, text: string): Promise<boolean> {
+    const shown = JSON.stringify(past);
+    if (this.#past?.shown !== shown) this.#past = { shown, command: newCommand() };
+    const { command } = this.#past;
+    return this.#attempt(async () => {
+      await ask(this.#backend, { name: 'go_on', args: { session: this.id, past, text, command } }, 'sent');
+      this.#past = null;
+    });
   }
 
   interrupt(): Promise<boolean> {

@@ -14,6 +14,7 @@ import type { Mode } from '../protocol/generated/Mode';
 import type { ModelChoice } from '../protocol/generated/ModelChoice';
 import type { Patch } from '../protocol/generated/Patch';
 import type { Plan } from '../protocol/generated/Plan';
+import type { Spent } from '../protocol/generated/Spent';
 import type { SessionView } from '../protocol/generated/SessionView';
 import type { Tokens } from '../protocol/generated/Tokens';
 import type { UndoView } from '../protocol/generated/UndoView';
@@ -52,6 +53,8 @@ export class SessionFold {
   jobs: JobView[] = $state.raw([]);
   changedFiles = $state(0);
   tokens: Tokens = $state.raw({ input: 0, cached: 0, output: 0 });
+  /** What these cost, and how much more than the session's limit was allowed. */
+  spent: Spent = $state.raw({ micros: 0, sure: 'exact', raised: 0 });
   cells: Cell[] = $state.raw([]);
   /** Keys of entries that wait for the person, oldest first. */
   open: string[] = $state.raw([]);
@@ -82,6 +85,7 @@ export class SessionFold {
     this.jobs = view.jobs;
     this.changedFiles = view.changed_files;
     this.tokens = view.tokens;
+    this.spent = view.spent;
     this.cells = view.entries.map((entry) => this.#remember(new Cell(entry)));
     this.undos = this.cells.flatMap(({ body }) => (body.kind === 'undo' ? [body.undo] : []));
     this.open = this.cells.filter((cell) => needsPerson(cell.body)).map((cell) => cell.key);
@@ -143,6 +147,7 @@ export class SessionFold {
         this.effort = patch.effort;
         this.changedFiles = patch.changed_files;
         this.tokens = patch.tokens;
+        this.spent = patch.spent;
         return;
     }
   }

@@ -12,6 +12,8 @@ const START: Settings = {
   mode: 'ask',
   model: null,
   instead: [],
+  spend: { session: null, day: null },
+  prices: [],
   close: 'hide',
 };
 

@@ -12,7 +12,9 @@ import { erase, eraseFailures } from './en.erase';
 import { history, historyFailures, historyNotices } from './en.history';
 import { offers, permissions } from './en.permissions';
 import { jobs } from './en.jobs';
+import { models } from './en.models';
 import { record } from './en.record';
+import { spend, spendFailures, spendNotices } from './en.spend';
 import { storage } from './en.storage';
 import { tour } from './en.tour';
 import { wide } from './en.wide';
@@ -402,6 +404,7 @@ export const en = {
     'model/switched': (why: string, model: string) => `${why} ${model} goes on.`,
     ...addedNotices,
     ...historyNotices,
+    ...spendNotices,
     'command/leftovers': 'A program that the command left running was stopped.',
     'secret/withheld': 'A secret was found in a result and kept out.',
     'files/uncovered': 'Some files are too large or ignored; changes to them aren’t listed.',
@@ -430,6 +433,7 @@ export const en = {
   rules,
   jobs,
   record,
+  spend,
   storage,
   settings: {
     title: 'Settings',
@@ -440,78 +444,7 @@ export const en = {
     look: 'Appearance and language',
     saved: 'Saved',
   },
-  models: {
-    lead: 'Keys are kept in your computer’s keychain. Daybook stores only their names and never writes a key on the record.',
-    leadNoKeychain:
-      'This computer has no keychain that Daybook can use, so keys last only until Daybook closes. A key is never written on the record.',
-    connected: 'Your services',
-    others: 'Other services',
-    noneConnected: 'No service is connected yet.',
-    makeDefault: 'Use for new sessions',
-    modelOf: (name: string) => `Model of ${name} for new sessions`,
-    addKey: 'Connect…',
-    giveKey: 'Give a key…',
-    replaceKey: 'Replace key…',
-    forgetKey: 'Remove key',
-    check: 'Test',
-    checking: 'Testing…',
-    works: 'It answers',
-    addService: 'Add a service…',
-    editService: 'Change…',
-    removeService: 'Remove',
-    removeSure: (name: string) => `Remove ${name}? Sessions with its models need another one then.`,
-    removeKey: 'Its key is deleted from the keychain, too.',
-    removeYes: 'Yes, remove it',
-    instead: 'When a model doesn’t answer',
-    insteadLead:
-      'If the model of a session stays busy or can’t be reached, these go on with the work, in this order.',
-    insteadAdd: 'Add a model…',
-    insteadUp: (model: string) => `Ask ${model} earlier`,
-    insteadRemove: (model: string) => `Take ${model} out`,
-    insteadNone: 'Connect a second model first.',
-    another: 'Another service',
-    anotherNote: 'Any address that speaks the OpenAI or Anthropic format',
-    key: 'Key',
-    keyFor: (name: string) => `Key for ${name}`,
-    keyHint: 'Paste the key from your account',
-    save: 'Save',
-    serviceName: 'Name',
-    address: 'Address',
-    addressHint: 'http:// or https://',
-    needsName: 'Give it a name.',
-    needsAddress: 'Where can it be reached? For example https://api.example.com/v1',
-    needsScheme: 'The address has to begin with http:// or https://',
-    useScheme: (address: string) => `Use ${address}`,
-    needsModels: 'Name at least one model.',
-    format: 'Format',
-    formats: {
-      'openai-chat': 'OpenAI Chat',
-      'openai-responses': 'OpenAI Responses',
-      'anthropic-messages': 'Anthropic',
-    },
-    models: 'Models',
-    modelsHint: 'Names separated by commas',
-    context: 'Context size in tokens',
-    contextHint: 'Only if you know it',
-    needsContext: 'A whole number of at least 4,096, or nothing.',
-    count: (n: number) => (n === 1 ? '1 model' : `${n} models`),
-    states: {
-      not_needed: 'No key needed',
-      missing: 'No key yet',
-      stored: 'Key in the keychain',
-      locked: 'The keychain is locked',
-      session_only: 'Key kept until Daybook closes',
-    },
-    notes: {
-      anthropic: 'Claude models. Paste a key from your account.',
-      openai: 'GPT models. Paste a key from your account.',
-      deepseek: 'DeepSeek models. Paste a key from your account.',
-      qwen: 'Qwen models. Paste a key from your account.',
-      ollama: 'Runs on this computer. Nothing leaves it.',
-      other: (address: string) => address,
-    },
-    keychainLocked: 'The keychain is locked. Unlock it, or keys last only until Daybook closes.',
-  },
+  models,
   look: {
     lead: 'Follows your computer unless you choose otherwise.',
     appearance: 'Appearance',
@@ -566,6 +499,7 @@ export const en = {
     ...addedFailures,
     ...historyFailures,
     ...certificateFailures,
+    ...spendFailures,
     ...copyFailures,
     'restore/busy': 'Work is going on here. Stop it first, then undo.',
     'restore/nothing': 'There is nothing to undo.',

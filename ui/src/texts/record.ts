@@ -116,6 +116,9 @@ function textOf(kind: string, facts: Facts, turn: string, t: Texts): string {
       return l.erased(facts['events'] ?? '0');
     case 'credential/used':
       return l.credential(said('provider'));
+    case 'spend/raised':
+    case 'spend/uncounted':
+      return noticeWords(kind, facts, t);
     case 'notice/raised':
       return noticeWords(facts['code'] ?? '', facts, t);
     default:

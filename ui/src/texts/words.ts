@@ -11,6 +11,7 @@ import { oneLine, visible } from '../shared/visible';
 import type { Facts, Texts } from './en';
 import { names } from './format';
 import { between } from './spacing';
+import { dollars, reachedWords } from './spend';
 
 /** Families of tools that read alike. */
 export type CallKind =
@@ -244,7 +245,7 @@ export function endWords(end: string, facts: Facts, t: Texts): string {
     case 'blocked':
       return t.ends.blocked(facts['why'] ?? '');
     case 'limit':
-      return t.ends.limit(limitWords(facts, t));
+      return reachedWords(facts, t) ?? t.ends.limit(limitWords(facts, t));
     default:
       return t.ends.failed(errorWords(classOf(facts), facts['provider'], t));
   }
@@ -286,6 +287,12 @@ export function noticeWords(code: string, facts: Facts, t: Texts): string {
       return extendedWords(facts['why'], t);
     case 'record/erased':
       return n[code](Number(facts['events'] ?? 0));
+    case 'spend/raised': {
+      const words = n[code][facts['limit'] === 'day' ? 'day' : 'session'];
+      return words(dollars(Number(facts['by'] ?? 0)));
+    }
+    case 'spend/uncounted':
+      return n[code](oneLine(facts['model'] ?? '', 80));
     case 'attempt/interrupted':
     case 'history/restored':
     case 'recovery/adopted':

@@ -143,6 +143,8 @@ fn said(fact: &Fact) -> Facts {
         Fact::PlanReplaced(e) => one("items", &e.plan.items.len().to_string()),
         Fact::RevisionRestored(e) => one("changed", &e.changed.count().to_string()),
         Fact::RecordErased(e) => one("events", &e.events.len().to_string()),
+        Fact::SpendRaised(e) => some(words::raised(e)),
+        Fact::SpendUncounted(e) => some(words::asked(&e.model)),
         Fact::CredentialUsed(e) => one("provider", &e.provider),
         Fact::NoticeRaised(e) => one("code", &e.code),
         // What else there is needs no facts, or isn't worded yet.

@@ -23,6 +23,7 @@ pub(crate) use added::HERE;
 pub(crate) use calls::unknown_key;
 pub use patch::{Indexed, OUTPUT_LINES, apply, joined};
 
+use crate::wire::spend::Spent;
 use crate::wire::store::{AddedFolder, Folder};
 use crate::wire::view::{
     Activity, ApprovalState, Entry, EntryBody, NoticeLevel, Patch, QuestionView, SessionView, Tokens,
@@ -102,6 +103,7 @@ impl Fold {
             waiting: Vec::new(),
             changed_files: 0,
             tokens: Tokens::default(),
+            spent: Spent::default(),
             read_only: None,
         };
         Self {
@@ -202,6 +204,8 @@ impl Fold {
                 let why = [("why", words::extended(e.why).to_owned())];
                 self.notice(event, "turn/extended", &why, NoticeLevel::Info, out);
             }
+            Fact::SpendRaised(e) => self.told(event, "spend/raised", &words::raised(e), out),
+            Fact::SpendUncounted(e) => self.told(event, "spend/uncounted", &words::asked(&e.model), out),
             Fact::ModelSwitched(e) => self.switched(e, event, out),
             Fact::FolderAdded(e) => {
                 self.look(shelf, out);
@@ -439,6 +443,7 @@ impl Fold {
             effort: session.effort.map(Into::into),
             changed_files: u32::try_from(changed).unwrap_or(u32::MAX),
             tokens: self.tokens,
+            spent: Spent::of(&self.state.usage.spent, self.state.raised),
         };
         if meta != meta_of(&self.shown.view) {
             self.push(meta, out);
@@ -503,5 +508,6 @@ fn meta_of(view: &SessionView) -> Patch {
         effort: view.effort,
         changed_files: view.changed_files,
         tokens: view.tokens,
+        spent: view.spent,
     }
 }

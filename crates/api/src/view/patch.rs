@@ -90,13 +90,14 @@ impl Indexed {
             Patch::Waiting { waiting } => self.view.waiting.clone_from(waiting),
             Patch::Added { added } => self.view.added.clone_from(added),
             Patch::Activity { activity } => self.view.activity = activity.clone(),
-            Patch::Meta { title, mode, model, effort, changed_files, tokens } => {
+            Patch::Meta { title, mode, model, effort, changed_files, tokens, spent } => {
                 self.view.title.clone_from(title);
                 self.view.mode = *mode;
                 self.view.model.clone_from(model);
                 self.view.effort = *effort;
                 self.view.changed_files = *changed_files;
                 self.view.tokens = *tokens;
+                self.view.spent = *spent;
             }
         }
     }

@@ -3,6 +3,7 @@
 mod added;
 mod history;
 mod jobs;
+mod money;
 mod returned;
 mod stopped;
 mod switched;
@@ -76,6 +77,7 @@ fn begin() -> Vec<Fact> {
         calls_as_text: false,
         abilities: Default::default(),
         effort: None,
+        price: None,
     };
     let (turn, step, message) = (TurnId::from_bits(1), StepId::from_bits(1), MessageId::from_bits(1));
     let text = "tidy the menu".to_owned();
@@ -377,7 +379,7 @@ fn r_cli_08_every_end_says_why_and_by_whom() {
         End::Failed { code: "not_found".into(), message: "no such model".into(), answered },
         End::Length,
         End::Blocked { why: "outcome_unknown".into() },
-        End::Limit { limit: "steps".into(), value: 100 },
+        End::limit("steps", 100),
     ];
     let shown = ends.map(|end| {
         let mut facts = begin();

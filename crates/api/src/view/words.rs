@@ -2,6 +2,7 @@
 
 use super::facts::shown;
 use crate::wire::command::{Intent, Mode, Resolution};
+use crate::wire::spend::{PastLimit, Spent};
 use crate::wire::store::ModelChoice;
 use crate::wire::view::{Halt, Plan, PlanItem, PlanStatus, QuestionView, WaitingMessage};
 use domain::call;
@@ -9,6 +10,7 @@ use domain::event;
 use domain::ids::QuestionId;
 use domain::model::{Answered, CertificateProblem, ErrorClass, ModelError};
 use domain::state::Waiting;
+use engine::Past;
 use std::collections::BTreeMap;
 
 const MODES: [call::Mode; 4] = [call::Mode::Ask, call::Mode::Edit, call::Mode::Plan, call::Mode::Auto];
@@ -46,6 +48,14 @@ pub(crate) fn choice(choice: &event::ModelChoice) -> ModelChoice {
 
 pub(crate) fn to_choice(choice: ModelChoice) -> event::ModelChoice {
     event::ModelChoice { provider: choice.provider, model: choice.model }
+}
+
+pub(crate) fn to_past(past: PastLimit) -> Past {
+    match past {
+        PastLimit::Session { limit } => Past::Session { limit },
+        PastLimit::Day { limit } => Past::Day { limit },
+        PastLimit::Price { model } => Past::Price(to_choice(model)),
+    }
 }
 
 pub(crate) fn intent(target: event::Target) -> Intent {
@@ -143,11 +153,34 @@ pub(crate) fn end(end: &event::End) -> (&'static str, Vec<(&'static str, String)
         event::End::Length => ("length", vec![]),
         event::End::Refused => ("refused", vec![]),
         event::End::Blocked { why } => ("blocked", vec![("why", why.clone())]),
-        event::End::Limit { limit, value } => {
-            ("limit", vec![("limit", limit.clone()), ("value", value.to_string())])
+        event::End::Limit { limit, value, money } => {
+            let met = [("limit", limit.clone()), ("value", value.to_string())];
+            ("limit", met.into_iter().chain(money.iter().flat_map(|money| met_of(money))).collect())
         }
         event::End::Interrupted => ("interrupted", vec![]),
     }
+}
+
+/// What was known of money when a limit of it was met.
+fn met_of(met: &event::MoneyMet) -> Vec<(&'static str, String)> {
+    let known = Spent::of(&met.spent, 0);
+    let numbers = [("spent", known.micros), ("portion", Some(met.portion)), ("next", met.next)];
+    let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, number?.to_string())));
+    numbers.chain([("sure", known.sure.name().to_owned())]).chain(asked(&met.model)).collect()
+}
+
+/// How much more may be spent.
+pub(crate) fn raised(e: &event::SpendRaised) -> [(&'static str, String); 2] {
+    let limit = match e.limit {
+        event::SpendLimit::Session => "session",
+        event::SpendLimit::Day => "day",
+    };
+    [("limit", limit.to_owned()), ("by", e.by.to_string())]
+}
+
+/// A model, in facts.
+pub(crate) fn asked(model: &event::ModelChoice) -> [(&'static str, String); 2] {
+    [("provider", shown(&model.provider)), ("model", shown(&model.model))]
 }
 
 /// The rule that denied a call: a mode's own, or another by its name.

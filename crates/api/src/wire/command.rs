@@ -8,6 +8,7 @@ pub use super::listen::{Notification, Topic};
 use super::copy::{Copied, CopyOf, Imported};
 use super::permission::{Permissions, RuleAbout, RuleWord, Tried, WhatIf};
 use super::record::{Moment, RecordEvent, RecordLine, RecordOutline, Saw, SawBody, Verification};
+use super::spend::PastLimit;
 use super::storage::{ErasePreview, EraseWhy, ErasedView, StorageView, ThinnedView};
 use super::store::{
     AppInfo, Effort, FileDiff, Folder, ModelChoice, Provider, ProviderDraft, SessionSummary, Settings,
@@ -89,6 +90,18 @@ pub enum Command {
         /// How it is meant; when idle both start a turn.
         intent: Intent,
         /// Client-made id (`cmd_` + 32 hex), so that a repeat is one message.
+        command: String,
+    },
+    /// Go on past a limit of money: as far as one more portion, or without counting what isn't known. Reply: `sent`; refused
+    /// where that isn't what was shown.
+    GoOn {
+        /// The session.
+        session: String,
+        /// The limit, as it was shown.
+        past: PastLimit,
+        /// The words that the model reads.
+        text: String,
+        /// Client-made id, so that a repeat is one message and one portion.
         command: String,
     },
     /// Take back a message that waits. Reply: `done`.

@@ -2,7 +2,7 @@
 //!
 //! The parts: [`command`] (what a client asks for and listens to), [`copy`] (what leaves the store and comes into it), [`view`] (what a session looks like), [`job`] (what goes on in the
 //! background), [`need`] (what waits over all sessions), [`undo`] (what it changed, and taking that back), [`permission`]
-//! (what is allowed), [`record`] (what was recorded), [`storage`] (taking words out of the record) and [`store`] (lists,
+//! (what is allowed), [`record`] (what was recorded), [`spend`] (what it cost), [`storage`] (taking words out of the record) and [`store`] (lists,
 //! models, settings). A client folds [`view::Patch`]es by sequence number and computes no truth of its own: facts and codes come
 //! from here, words are the client's. Numbers that count things are JSON numbers.
 
@@ -13,6 +13,7 @@ mod listen;
 pub mod need;
 pub mod permission;
 pub mod record;
+pub mod spend;
 pub mod storage;
 pub mod store;
 pub mod undo;

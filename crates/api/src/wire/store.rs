@@ -3,6 +3,7 @@
 //! Secrets go in through a command and never come out: a provider only says in which state its key is.
 
 use super::command::Mode;
+use super::spend::{ModelPrice, SpendLimits};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use ts_rs::TS;
@@ -314,6 +315,12 @@ pub struct Settings {
     /// Models that go on, in this order, where the chosen one doesn't answer.
     #[serde(default)]
     pub instead: Vec<ModelChoice>,
+    /// How much may be spent before the person is asked.
+    #[serde(default)]
+    pub spend: SpendLimits,
+    /// What models cost, as the person says; that wins over what is known of them.
+    #[serde(default)]
+    pub prices: Vec<ModelPrice>,
     /// What closing the window does while work runs: `hide` or `quit`.
     pub close: String,
 }

@@ -4,6 +4,7 @@
 //! ever, so a client upserts by key. Codes and facts only: `facts` hold strings and numbers that a wording needs.
 
 use super::command::Mode;
+use super::spend::Spent;
 use super::store::{AddedFolder, Effort, Folder, ModelChoice};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,6 +47,8 @@ pub struct SessionView {
     pub changed_files: u32,
     /// Tokens of all attempts: input (cached included) and output.
     pub tokens: Tokens,
+    /// What they cost.
+    pub spent: Spent,
     /// Why it can only be read, where it can only be read.
     pub read_only: Option<String>,
 }
@@ -170,6 +173,8 @@ pub enum Patch {
         changed_files: u32,
         /// Tokens.
         tokens: Tokens,
+        /// What they cost.
+        spent: Spent,
     },
 }
 
@@ -268,7 +273,8 @@ pub enum EntryBody {
     TurnEnd {
         /// `completed`, `cancelled`, `rejected`, `nothing_to_do`, `failed`, `length`, `blocked` or `limit`.
         end: String,
-        /// Such as `by` (`user`, `shutdown`), `class`, `limit`; of a failure also `said` (the service's own words) or
+        /// Such as `by` (`user`, `shutdown`), `class`, `limit`; of one of money what was met: `value` (the limit), `spent`, `sure`,
+        /// `portion`, `next`, and the `provider` and `model` that were to be asked; of a failure also `said` (the service's own words) or
         /// `message` (ours), and where it answered `status` and `address`.
         facts: BTreeMap<String, String>,
         /// Milliseconds it took, without the time Daybook was closed.

@@ -266,6 +266,7 @@ mod tests {
             waiting: Vec::new(),
             changed_files: 0,
             tokens: Tokens::default(),
+            spent: Default::default(),
             read_only: None,
         }
     }

@@ -28,6 +28,7 @@ fn step(n: u128) -> Fact {
         calls_as_text: false,
         abilities: Default::default(),
         effort: None,
+        price: None,
     };
     StepStart { step: StepId::from_bits(n), n: 1, model }.into()
 }

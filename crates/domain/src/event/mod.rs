@@ -13,6 +13,7 @@ pub mod record;
 pub mod revision;
 mod says;
 pub mod session;
+pub mod spend;
 pub mod tool;
 pub mod turn;
 
@@ -24,6 +25,7 @@ pub use notes::HostNotes;
 pub use record::*;
 pub use revision::*;
 pub use session::*;
+pub use spend::*;
 pub use tool::*;
 pub use turn::*;
 
@@ -285,6 +287,10 @@ catalogue! {
     RecordErased = "record/erased" v 1;
     /// A running call printed what a repository remembers of files with secrets.
     SecretPrinted = "secret/printed" v 1;
+    /// The person let more money be spent than a limit says, up to one more portion of it.
+    SpendRaised = "spend/raised" v 1;
+    /// The person lets a model be asked whose price isn't known, without counting what it costs.
+    SpendUncounted = "spend/uncounted" v 1;
     /// A key was used for a request; which one, never what it is.
     CredentialUsed = "credential/used" v 1;
     /// A new process took over a turn that waits for a person.

@@ -3,7 +3,7 @@
 //! A **turn** goes from claiming work to exactly one end; a **step** is one decision inside it. Invariant: whatever
 //! starts also ends, on every path, and the end says why and by whom.
 
-use crate::event::ModelChoice;
+use crate::event::{ModelChoice, MoneyMet};
 use crate::ids::{AttemptId, MessageId, StepId, TurnId};
 use crate::model::{Answered, ErrorClass, ModelSnapshot};
 use serde::{Deserialize, Serialize};
@@ -95,10 +95,13 @@ pub enum End {
     },
     /// It met a limit; a click may continue it.
     Limit {
-        /// Which: `steps`, `attempts`, `calls`, `repeats`, …
+        /// Which: `steps`, `attempts`, `calls`, `repeats`, …; of money `spend_session`, `spend_day`, `price`.
         limit: String,
         /// Its value.
         value: u64,
+        /// What was known of money, where it is a limit of that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        money: Option<Box<MoneyMet>>,
     },
     /// The process that ran it died.
     Interrupted,
@@ -109,6 +112,12 @@ impl End {
     #[must_use]
     pub fn failed(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Failed { code: code.into(), message: message.into(), answered: Answered::default() }
+    }
+
+    /// A limit that has nothing to do with money.
+    #[must_use]
+    pub fn limit(limit: impl Into<String>, value: u64) -> Self {
+        Self::Limit { limit: limit.into(), value, money: None }
     }
 }
 

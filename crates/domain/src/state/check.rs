@@ -128,6 +128,10 @@ pub(super) fn check(state: &State, draft: &Draft) -> Verdict {
         Fact::GrantRevoked(e) => require(state.grants.contains_key(&e.grant), "grant/known", || {
             format!("{} isn't in force", e.grant)
         }),
+        Fact::SpendRaised(e) => spend_raised(state, e),
+        Fact::SpendUncounted(e) => require(!state.uncounted.contains(&e.model), "spend/once", || {
+            format!("{} of {} isn't counted already", e.model.model, e.model.provider)
+        }),
         Fact::CredentialUsed(_) | Fact::LateIgnored(_) | Fact::NoticeRaised(_) => Ok(()),
         Fact::RecordErased(e) => erased(state, e),
         Fact::RecoveryAdopted(e) => named_turn(state, &e.turn),
@@ -496,6 +500,15 @@ fn erased(state: &State, e: &RecordErased) -> Verdict {
     require(state.restoring.is_none(), "record/idle", || "changes are being taken back".into())?;
     let beyond = e.events.iter().map(|one| one.seq).chain([e.chosen]).find(|seq| *seq >= state.next_seq);
     require(beyond.is_none(), "record/places", || format!("{beyond:?} isn't before {}", state.next_seq))
+}
+
+/// Something is allowed beyond what was allowed before, and no limit is without end.
+fn spend_raised(state: &State, e: &SpendRaised) -> Verdict {
+    require(e.by > 0, "spend/portion", || "it allows nothing".into())?;
+    let allowed = e.from.checked_add(e.by);
+    require(allowed.is_some(), "spend/portion", || format!("{} beyond {}", e.by, e.from))?;
+    let grows = e.limit == SpendLimit::Day || e.from >= state.raised;
+    require(grows, "spend/limit", || format!("{} was raised by {} already", e.from, state.raised))
 }
 
 fn grant_given(state: &State, e: &GrantGiven) -> Verdict {

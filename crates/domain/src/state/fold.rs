@@ -5,8 +5,8 @@
 
 use super::added::Added;
 use super::extended;
-use super::job;
 use super::types::*;
+use super::{job, spend};
 use crate::call::{GRANT_RULE, Semantics, Verdict};
 use crate::digest::Digest;
 use crate::event::*;
@@ -137,6 +137,8 @@ pub(super) fn fold(state: &mut State, event: &Event) {
             judge_open_anew(state);
         }
         Fact::GrantRevoked(e) => drop(state.grants.remove(&e.grant)),
+        Fact::SpendRaised(e) => spend::raised(state, e),
+        Fact::SpendUncounted(e) => spend::uncounted(state, e),
         Fact::RecordErased(_) => state.erased = Some(event.envelope.seq),
         Fact::RecoveryAdopted(_) => with_turn(state, |turn| adopted(turn, event.envelope.epoch)),
         Fact::RecoveryContinuation(e) => state.continuation = Some(e.turn.clone()),
@@ -213,7 +215,7 @@ fn released(state: &mut State, e: &InboxReleased) {
 fn turn_start(state: &mut State, e: &TurnStart, event: &Event) {
     state.turns += 1;
     state.continuation = None;
-    (state.last_failure, state.stopped) = (None, false);
+    (state.last_failure, state.stopped, state.met) = (None, false, None);
     state.turn = Some(Turn {
         id: e.turn.clone(),
         source: e.source.clone(),
@@ -250,6 +252,7 @@ fn turn_end(state: &mut State, e: &TurnEnd) {
     // What a dead process left undone is done by the next; anything else was tried, or isn't wanted any more.
     state.history.asked &= !summary || e.end == End::Interrupted;
     state.stopped = matches!(e.end, End::Cancelled { .. } | End::Interrupted);
+    state.met = spend::met(&e.end);
     state.last_failure = match &e.end {
         End::Failed { code, .. } => Some(code.clone()),
         End::Limit { limit, .. } => Some(format!("limit/{limit}")),
@@ -357,7 +360,9 @@ fn prepared(state: &mut State, e: &RequestPrepared, event: &Event) {
 }
 
 fn attempt_end(state: &mut State, e: &AttemptEnd) {
+    let cost = e.settled.cost(state.price());
     state.usage.attempts += 1;
+    state.usage.spent.add(cost);
     match e.settled {
         Settled::Reported { tokens } | Settled::Estimated { tokens } => {
             let sum = &mut state.usage.tokens;

@@ -10,6 +10,7 @@ mod extended;
 mod fold;
 mod job;
 mod shorter;
+mod spend;
 #[cfg(test)]
 mod tests;
 mod types;

@@ -5,6 +5,7 @@
 
 mod jobs;
 mod random;
+mod spend;
 
 use crate::call::{Entry, Plan, PlanItem, PlanStatus, Recovery, Semantics};
 use crate::digest::Digest;

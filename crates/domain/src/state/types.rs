@@ -7,13 +7,14 @@ use crate::call::Question;
 use crate::call::{Act, Grant, Mode, Plan, Semantics, Verdict};
 use crate::digest::Digest;
 use crate::event::{
-    CancelBy, ExtendedWhy, FolderIdentity, ModelChoice, Origin, Retry, Source, StepEndKind, Target,
+    CancelBy, ExtendedWhy, FolderIdentity, ModelChoice, MoneyMet, Origin, Retry, Source, StepEndKind, Target,
 };
 use crate::ids::{
     ApprovalId, AttemptId, CallId, CommandId, FolderId, GrantId, MessageId, QuestionId, RevisionId, StepId,
     TurnId,
 };
 use crate::model::{Effort, ModelSnapshot, StopReason, Usage};
+use crate::money::{Price, Spent};
 use crate::state::added::Added;
 use crate::state::job::{EndedJob, Job};
 use crate::state::shorter::{About, History, TooLarge};
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of the shape below; a snapshot of another version is rebuilt from the log.
-pub const STATE_VERSION: u32 = 15;
+pub const STATE_VERSION: u32 = 16;
 
 /// How many client commands are remembered, so that a repeat is recognised.
 pub const REMEMBERED_COMMANDS: usize = 256;
@@ -73,6 +74,12 @@ pub struct State {
     pub history: History,
     /// What all attempts cost.
     pub usage: Totals,
+    /// What the person lets be spent beyond the session's limit, in micro-dollars.
+    pub raised: u64,
+    /// The limit of money that the last turn ended at, until the person went on past it or another turn began.
+    pub met: Option<MetLimit>,
+    /// Models that the person lets be asked without counting what they cost.
+    pub uncounted: Vec<ModelChoice>,
     /// Project documents the model saw, by path, in the version it saw.
     pub documents: BTreeMap<String, Digest>,
     /// Files the session saw or left, by path, with their content's digest.
@@ -97,6 +104,17 @@ pub struct State {
     pub stopped: bool,
     /// Where words were last erased: requests before it hold what the history doesn't any more.
     pub erased: Option<u64>,
+}
+
+/// A limit of money that a turn ended at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetLimit {
+    /// Which, as the turn's end names it.
+    pub limit: String,
+    /// Its value, in micro-dollars.
+    pub value: u64,
+    /// What was known then.
+    pub money: MoneyMet,
 }
 
 /// Something allowed for the rest of the session.
@@ -464,6 +482,8 @@ pub struct Totals {
     pub unknown: u64,
     /// Tokens, reported and estimated.
     pub tokens: Usage,
+    /// Money.
+    pub spent: Spent,
 }
 
 impl State {
@@ -471,6 +491,12 @@ impl State {
     #[must_use]
     pub fn step(&self) -> Option<(&Turn, &Step)> {
         self.turn.as_ref().and_then(|turn| turn.step.as_ref().map(|step| (turn, step)))
+    }
+
+    /// What the model of the open step costs.
+    #[must_use]
+    pub fn price(&self) -> Option<&Price> {
+        self.step().and_then(|(_, step)| step.model.price.as_ref())
     }
 
     /// A call of the open step.

@@ -6,6 +6,7 @@
 //! calls it announced.
 
 use super::closing::{self, Closing};
+use super::spending::{self, Next};
 use super::{Decision, Env, finish, shorter};
 use crate::input::PreparedRequest;
 use domain::digest::Digest;
@@ -32,6 +33,10 @@ pub(super) fn prepared(
     // The person asked for another history meanwhile: the step is prepared again from that.
     if (request.generation, request.asked) != (state.history.generation, state.history.asked) {
         return Decision::plain(Vec::new());
+    }
+    let next = Next::request(state, request.tokens, request.opened.is_some());
+    if let Some(met) = spending::in_the_way(state, &open.model, next, env) {
+        return finish::failed(state, turn, open, met);
     }
     let of_step = |fact: Fact| Draft::of_step(&turn.id, &open.id, fact);
     let PreparedRequest {
@@ -380,6 +385,10 @@ pub(super) fn again(state: &State, step: &StepId, env: &Env<'_>) -> Decision {
     let (StepPhase::Backoff { .. }, Some(request), None) = (&open.phase, &open.request, turn.cancel) else {
         return Decision::plain(Vec::new());
     };
+    // The same request isn't reckoned anew.
+    if let Some(met) = spending::in_the_way(state, &open.model, Next::default(), env) {
+        return finish::failed(state, turn, open, met);
+    }
     let purpose = if is_summary(open) { Purpose::Summary } else { Purpose::Answer };
     let start = start(open, request.body, purpose, env);
     Decision::barrier(vec![Draft::of_step(&turn.id, &open.id, start)])

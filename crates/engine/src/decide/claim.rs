@@ -5,6 +5,7 @@
 //! the messages of a step are reserved in the transaction that starts it, so no crash falls in between.
 
 use super::closing::{self, Closing};
+use super::spending::{self, Next};
 use super::{Decision, Env};
 use domain::event::{
     Draft, End, InboxReserved, ModelChoice, Origin, Source, StepEndKind, StepStart, Target, TurnEnd,
@@ -86,7 +87,7 @@ pub(super) fn step(state: &State, turn: &Turn, env: &Env<'_>) -> Option<Decision
                 return end(End::Rejected);
             }
             if let Some(length) = cycle(turn, env.limits.repeats) {
-                return end(End::Limit { limit: "repeats".into(), value: length as u64 });
+                return end(End::limit("repeats", length as u64));
             }
         }
         Some(StepEndKind::Failed | StepEndKind::Cancelled | StepEndKind::Interrupted) => {
@@ -95,7 +96,10 @@ pub(super) fn step(state: &State, turn: &Turn, env: &Env<'_>) -> Option<Decision
         }
     }
     if turn.steps >= env.limits.steps_per_turn {
-        return end(End::Limit { limit: "steps".into(), value: u64::from(turn.steps) });
+        return end(End::limit("steps", u64::from(turn.steps)));
+    }
+    if let Some(met) = spending::in_the_way(state, &snapshot(chosen(state), env), Next::default(), env) {
+        return end(met);
     }
     Some(Decision::plain(begin(state, &turn.id, turn.steps + 1, waiting, env)))
 }
@@ -132,6 +136,7 @@ fn snapshot(choice: ModelChoice, env: &Env<'_>) -> ModelSnapshot {
         calls_as_text: false,
         abilities: Default::default(),
         effort: None,
+        price: None,
     })
 }
 

@@ -3,7 +3,7 @@
 //! Invariant: a command is recorded before it is answered; a repeat of one with the same id is answered with what the
 //! first one recorded; a command that doesn't fit the state is a clear error and records nothing.
 
-use super::{Decision, Env};
+use super::{Decision, Env, Past};
 use domain::call::{Grant, Mode};
 use domain::digest::Digest;
 use domain::event::{
@@ -27,6 +27,15 @@ pub enum Command {
         text: String,
         /// When they are read.
         target: Target,
+        /// The client's id of this command.
+        command: Option<CommandId>,
+    },
+    /// Go on past a limit of money that was shown.
+    GoOn {
+        /// Which.
+        past: Past,
+        /// The words that the model reads.
+        text: String,
         /// The client's id of this command.
         command: Option<CommandId>,
     },
@@ -141,6 +150,7 @@ pub fn command(state: &State, command: Command, env: &Env<'_>) -> Taken {
     match command {
         Command::Create(created) => done(vec![Draft::new(created)]),
         Command::Say { text, target, command } => say(state, text, target, command, env),
+        Command::GoOn { past, text, command } => super::spending::go_on(state, &past, text, command, env),
         Command::TakeBack(message) => take_back(state, message),
         Command::SendNow(message) => send_now(state, message, env),
         Command::Stop(by) => stop(state, by),
@@ -167,7 +177,13 @@ pub fn command(state: &State, command: Command, env: &Env<'_>) -> Taken {
     }
 }
 
-fn say(state: &State, text: String, target: Target, command: Option<CommandId>, env: &Env<'_>) -> Taken {
+pub(super) fn say(
+    state: &State,
+    text: String,
+    target: Target,
+    command: Option<CommandId>,
+    env: &Env<'_>,
+) -> Taken {
     if let Some((_, message, seq)) = state.commands.iter().find(|(known, ..)| Some(known) == command.as_ref())
     {
         let reply = CommandReply { message: Some(message.clone()), repeated_at: Some(*seq) };

@@ -17,6 +17,7 @@ mod judged;
 mod recover;
 mod restore;
 mod shorter;
+mod spending;
 #[cfg(test)]
 mod tests;
 mod wanted;
@@ -27,6 +28,7 @@ pub use judged::{InForce, Judged, Judgement};
 pub use recover::{Found, Look, recover};
 pub use restore::{CALLED_OFF, Restore};
 pub use shorter::CANNOT_FIT;
+pub use spending::{Past, Spending};
 pub use wanted::{Op, wanted};
 
 use crate::input::Input;
@@ -73,6 +75,11 @@ pub trait Knowledge: Send + Sync {
     fn model(&self, choice: &ModelChoice) -> Option<ModelSnapshot>;
     /// Models that may go on where the chosen one doesn't answer, in the person's order.
     fn instead(&self) -> Vec<ModelChoice>;
+    /// How much may be spent, and what was spent today.
+    ///
+    /// # Errors
+    /// When nobody can tell: then nothing is spent.
+    fn spending(&self) -> Result<Spending, String>;
     /// Resolves a tool and checks arguments against its schema.
     fn check(&self, name: &str, arguments: &str) -> CheckedCall;
     /// What the person allowed and forbade, as it stands.

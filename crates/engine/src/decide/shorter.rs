@@ -6,6 +6,7 @@
 
 use super::answer::{attempt_end, estimated, open_step};
 use super::command::{Taken, done, no};
+use super::spending::{self, Next};
 use super::{Decision, Env, finish};
 use crate::input::Shorter;
 use domain::digest::Digest;
@@ -40,10 +41,16 @@ pub(super) fn shorter(state: &State, step: &StepId, shorter: Shorter, env: &Env<
         // A summary is asked for only where its checkpoint may follow.
         Shorter::Checkpoint(_) | Shorter::Ask { .. } if runs_over(turn, open, env) => {
             let value = u64::from(env.limits.checkpoints_in_a_row);
-            finish::failed(state, turn, open, End::Limit { limit: "checkpoints".into(), value })
+            finish::failed(state, turn, open, End::limit("checkpoints", value))
         }
         Shorter::Checkpoint(e) => Decision::barrier(vec![of_step((*e).into())]),
-        Shorter::Ask { summary, credential } => ask(turn, open, summary, credential, env),
+        Shorter::Ask { summary, credential } => {
+            let next = Next::apart(summary.tokens);
+            match spending::in_the_way(state, &open.model, next, env) {
+                Some(met) => finish::failed(state, turn, open, met),
+                None => ask(turn, open, summary, credential, env),
+            }
+        }
         Shorter::Nothing => Decision::plain(vec![
             of_step(StepEnd { step: open.id.clone(), end: StepEndKind::Summarised }.into()),
             Draft::of_turn(&turn.id, TurnEnd { end: End::NothingToDo }),

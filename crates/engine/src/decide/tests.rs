@@ -4,9 +4,11 @@
 
 mod ends;
 mod jobs;
+mod known;
 mod models;
 mod quiet;
 mod revoked;
+mod spending;
 
 use super::*;
 use crate::input::{Finished, FinishedEnd, PreparedRequest};
@@ -16,6 +18,7 @@ use domain::event::*;
 use domain::ids::{ApprovalId, AttemptId, CallId, CommandId, FolderId, SessionId, StepId};
 use domain::model::{Abilities, Block, Effort, ErrorClass, ModelError, Outcome, StopReason};
 use domain::state::{Call, StepPhase};
+use known::Known;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,45 +27,6 @@ struct Counted(AtomicU64);
 impl Ids for Counted {
     fn next(&self) -> u128 {
         u128::from(self.0.fetch_add(1, Ordering::Relaxed) + 1)
-    }
-}
-
-#[derive(Default)]
-struct Known(InForce, Vec<ModelChoice>);
-
-impl Knowledge for Known {
-    fn model(&self, choice: &ModelChoice) -> Option<ModelSnapshot> {
-        Some(ModelSnapshot {
-            provider: choice.provider.clone(),
-            dialect: "scripted".into(),
-            model: choice.model.clone(),
-            context_tokens: None,
-            max_output_tokens: 100,
-            parallel_calls: true,
-            calls_as_text: false,
-            abilities: match choice.model.as_str() {
-                "thinking" => Abilities { efforts: vec![Effort::Low, Effort::High], ..Abilities::default() },
-                _ => Abilities::default(),
-            },
-            effort: None,
-        })
-    }
-
-    fn instead(&self) -> Vec<ModelChoice> {
-        self.1.clone()
-    }
-
-    fn check(&self, name: &str, arguments: &str) -> CheckedCall {
-        if name == "bad" {
-            let (code, message) = ("tool/unknown".to_owned(), "no such tool".to_owned());
-            return CheckedCall::Bad { error: ToolError { code, message, suggestion: None } };
-        }
-        let digest = Digest::of(arguments.as_bytes());
-        CheckedCall::Good { version: 1, arguments: arguments.into(), digest, mended: false }
-    }
-
-    fn in_force(&self, _: &State) -> InForce {
-        self.0.clone()
     }
 }
 

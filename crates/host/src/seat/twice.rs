@@ -33,7 +33,7 @@ pub(super) fn is_once(command: &Command) -> bool {
         | Command::Providers
         | Command::CheckProvider { .. }
         | Command::Settings => true,
-        Command::Send { .. } | Command::Interrupt { .. } => true,
+        Command::Send { .. } | Command::GoOn { .. } | Command::Interrupt { .. } => true,
         Command::UseFolder { .. }
         | Command::UseFullHistory { .. }
         | Command::SetRule { .. }

@@ -1,5 +1,6 @@
 DROP TABLE IF EXISTS sessions;
 DROP TABLE IF EXISTS needs_you;
+DROP TABLE IF EXISTS spent;
 
 CREATE TABLE sessions (
     session  TEXT PRIMARY KEY,
@@ -30,4 +31,15 @@ CREATE TABLE needs_you (
     seq     INTEGER NOT NULL,
     since   INTEGER NOT NULL,
     PRIMARY KEY (session, id)
+) STRICT, WITHOUT ROWID;
+
+-- What attempts of a session cost in a quarter of an hour, and how much more was allowed for its day.
+CREATE TABLE spent (
+    slot      INTEGER NOT NULL,
+    session   TEXT    NOT NULL,
+    micros    INTEGER NOT NULL,
+    estimated INTEGER NOT NULL,
+    unknown   INTEGER NOT NULL,
+    raised    INTEGER NOT NULL,
+    PRIMARY KEY (slot, session)
 ) STRICT, WITHOUT ROWID;

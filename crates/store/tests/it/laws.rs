@@ -36,7 +36,7 @@ fn story() -> Vec<Draft> {
         story.extend(turn_until_asked(n));
         story.extend(granted_and_started(n));
         story.push(if n % 2 == 0 { call_result(n) } else { call_unknown(n) });
-        story.extend(ends(n, End::Limit { limit: "steps".into(), value: 1 }));
+        story.extend(ends(n, End::limit("steps", 1)));
     }
     story
 }

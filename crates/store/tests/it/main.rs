@@ -17,3 +17,4 @@ mod rig;
 #[expect(unreachable_pub, reason = "elsewhere it is a module of a library")]
 #[path = "../../../../tests/src/size.rs"]
 mod size;
+mod spent;

@@ -216,7 +216,7 @@ pub(crate) fn ends(n: u128, end: End) -> Vec<Draft> {
 
 /// A whole turn with one call that ran, ending at its limit of steps.
 pub(crate) fn whole_turn(n: u128) -> Vec<Draft> {
-    let limit = End::Limit { limit: "steps".into(), value: 1 };
+    let limit = End::limit("steps", 1);
     [turn_until_asked(n), granted_and_started(n), vec![call_result(n)], ends(n, limit)].concat()
 }
 
@@ -231,6 +231,7 @@ fn model() -> ModelSnapshot {
         calls_as_text: false,
         abilities: Default::default(),
         effort: None,
+        price: None,
     }
 }
 

@@ -37,8 +37,18 @@ function line(providers: Providers, provider = OWN) {
 
 /** The page that it stands in. */
 function page(providers: Providers) {
-  render(ModelsSettings, { t: en, info: null, providers, ...CHOICE, instead: [], oninstead: vi.fn() });
+  render(ModelsSettings, {
+    t: en,
+    info: null,
+    providers,
+    ...CHOICE,
+    instead: [],
+    oninstead: vi.fn(),
+    ...MONEY,
+  });
 }
+
+const MONEY = { spend: { session: null, day: null }, onspend: vi.fn(), prices: [], onprices: vi.fn() };
 
 test('removing a service is asked about in place first', async () => {
   const { providers, removed } = await made();
@@ -92,7 +102,7 @@ test('a service that was added is said to be saved, and comes into view', async 
 test('d08_without_a_keychain_the_page_says_how_long_a_key_is_kept_and_takes_it', async () => {
   const { fake, providers } = await made(service('own', { key: 'session_only' }));
   const info = { ...fake.world.app, keychain: 'missing' };
-  render(ModelsSettings, { t: en, info, providers, ...CHOICE, instead: [], oninstead: vi.fn() });
+  render(ModelsSettings, { t: en, info, providers, ...CHOICE, ...MONEY, instead: [], oninstead: vi.fn() });
   expect(screen.getByText(/^This computer has no keychain that Daybook can use/)).toBeVisible();
   expect(screen.getByText(/^Key kept until Daybook closes/)).toBeVisible();
   expect(providers.connected.map((provider) => provider.id)).toEqual(['own']);

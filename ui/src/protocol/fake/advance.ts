@@ -54,6 +54,7 @@ export function advance(view: SessionView, patch: Patch): void {
       view.model = patch.model;
       view.changed_files = patch.changed_files;
       view.tokens = patch.tokens;
+      view.spent = patch.spent;
       return;
   }
 }

@@ -232,7 +232,7 @@ export class FakeBackend implements Backend {
       checkDigest(view, command.args.approval, command.args.digest);
       give(this.world, view, command.args, this.#id('gra'));
     }
-    if (command.name === 'send') {
+    if (command.name === 'send' || command.name === 'go_on') {
       const known = this.#sent.get(command.args.command);
       if (known) return { kind: 'sent', value: { message: known, seq: view.seq } };
       const message = this.#id('msg');
@@ -322,6 +322,7 @@ export function emptyView(
     waiting: [],
     changed_files: 0,
     tokens: { input: 0, cached: 0, output: 0 },
+    spent: { micros: 0, sure: 'exact', raised: 0 },
     read_only: null,
   };
 }

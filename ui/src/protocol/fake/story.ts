@@ -57,8 +57,8 @@ function put(stage: Stage, ...patches: Patch[]): void {
 }
 
 function meta(stage: Stage): Extract<Patch, { kind: 'meta' }> {
-  const { title, mode, model, effort, changed_files, tokens } = stage.view;
-  return { kind: 'meta', title, mode, model, effort, changed_files, tokens };
+  const { title, mode, model, effort, changed_files, tokens, spent } = stage.view;
+  return { kind: 'meta', title, mode, model, effort, changed_files, tokens, spent };
 }
 
 function add(stage: Stage, item: Entry): void {

@@ -67,9 +67,9 @@ async function takeBack(
     if (earlier?.kind === 'undo') put({ ...earlier.undo, undone: true });
   }
   put(done);
-  const { title, mode, model, effort, tokens } = stage.view;
+  const { title, mode, model, effort, tokens, spent } = stage.view;
   const changed_files = stage.files.changes().files.length;
-  stage.push({ kind: 'meta', title, mode, model, effort, tokens, changed_files });
+  stage.push({ kind: 'meta', title, mode, model, effort, tokens, spent, changed_files });
 }
 
 function refusal(code: string, message: string): Failure {

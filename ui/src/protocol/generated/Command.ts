@@ -5,6 +5,7 @@ import type { EraseWhy } from "./EraseWhy";
 import type { Intent } from "./Intent";
 import type { Mode } from "./Mode";
 import type { ModelChoice } from "./ModelChoice";
+import type { PastLimit } from "./PastLimit";
 import type { ProviderDraft } from "./ProviderDraft";
 import type { Resolution } from "./Resolution";
 import type { RuleAbout } from "./RuleAbout";
@@ -79,6 +80,22 @@ text: string,
 intent: Intent, 
 /**
  * Client-made id (`cmd_` + 32 hex), so that a repeat is one message.
+ */
+command: string, } } | { "name": "go_on", "args": { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * The limit, as it was shown.
+ */
+past: PastLimit, 
+/**
+ * The words that the model reads.
+ */
+text: string, 
+/**
+ * Client-made id, so that a repeat is one message and one portion.
  */
 command: string, } } | { "name": "remove_message", "args": { 
 /**

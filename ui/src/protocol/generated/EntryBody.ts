@@ -76,7 +76,8 @@ undo: UndoView, } | { "kind": "turn_end",
  */
 end: string, 
 /**
- * Such as `by` (`user`, `shutdown`), `class`, `limit`; of a failure also `said` (the service's own words) or
+ * Such as `by` (`user`, `shutdown`), `class`, `limit`; of one of money what was met: `value` (the limit), `spent`, `sure`,
+ * `portion`, `next`, and the `provider` and `model` that were to be asked; of a failure also `said` (the service's own words) or
  * `message` (ours), and where it answered `status` and `address`.
  */
 facts: { [key in string]: string }, 

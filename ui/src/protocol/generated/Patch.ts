@@ -7,6 +7,7 @@ import type { JobView } from "./JobView";
 import type { Mode } from "./Mode";
 import type { ModelChoice } from "./ModelChoice";
 import type { Plan } from "./Plan";
+import type { Spent } from "./Spent";
 import type { Tokens } from "./Tokens";
 import type { WaitingMessage } from "./WaitingMessage";
 
@@ -89,4 +90,8 @@ changed_files: number,
 /**
  * Tokens.
  */
-tokens: Tokens, };
+tokens: Tokens, 
+/**
+ * What they cost.
+ */
+spent: Spent, };

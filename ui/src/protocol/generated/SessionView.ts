@@ -8,6 +8,7 @@ import type { JobView } from "./JobView";
 import type { Mode } from "./Mode";
 import type { ModelChoice } from "./ModelChoice";
 import type { Plan } from "./Plan";
+import type { Spent } from "./Spent";
 import type { Tokens } from "./Tokens";
 import type { WaitingMessage } from "./WaitingMessage";
 
@@ -79,6 +80,10 @@ changed_files: number,
  * Tokens of all attempts: input (cached included) and output.
  */
 tokens: Tokens, 
+/**
+ * What they cost.
+ */
+spent: Spent, 
 /**
  * Why it can only be read, where it can only be read.
  */
