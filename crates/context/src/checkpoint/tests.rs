@@ -324,6 +324,26 @@ fn r_cmp_05_a_name_that_a_call_had_long_ago_still_counts_as_called() {
     assert!(names.contains(&told), "{shown}: {names}");
 }
 
+/// Names, the line about the rest, and its end: all of it within the room, in any that holds more than the bare counts.
+#[test]
+fn r_cmp_05_names_and_where_the_rest_of_them_stands_keep_to_their_room() {
+    let texts: Vec<String> =
+        (0..400).map(|n| format!("data/file{n}.csv and https://example.org/{n}")).collect();
+    let mut reading = names::Reading::default();
+    for (seq, text) in (0..).zip(&texts) {
+        reading.take(seq * 1_000, text, seq % 3 == 0);
+    }
+    let names = reading.names(std::iter::empty());
+    for tokens in (80..4_000).step_by(40) {
+        for bytes in [1_000, 4_000, 60_000] {
+            let room = Room { tokens, bytes };
+            let part = names.part("Exact names", "", room).expect("there are names");
+            assert!(room.holds(&part), "{tokens} tokens, {bytes} bytes: {part}");
+            assert!(part.contains(" more that calls named are in the record)"), "{part}");
+        }
+    }
+}
+
 /// What was pasted, answered, refused or cut off has names too.
 #[test]
 fn r_cmp_05_names_are_taken_from_all_that_was_said_and_told() {
