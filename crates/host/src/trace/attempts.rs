@@ -62,7 +62,8 @@ impl Turns<'_> {
         ];
         if let Some(contents) = &self.contents {
             let head = contents.kept(self.reader, &e.head).map(|head| ("daybook.request.head", head.into()));
-            let segment = contents.kept(self.reader, &e.segment);
+            // What is to be summarised holds what calls gave back.
+            let segment = (!contents.hides()).then(|| contents.kept(self.reader, &e.segment)).flatten();
             said.extend(head.into_iter().chain(segment.map(|text| ("daybook.request.segment", text.into()))));
         }
         self.attempts.request = said;

@@ -3,6 +3,7 @@
 //! The outline of arguments is their names and sizes, so that it tells what was asked without a word of it. Invariant: a call's
 //! span ends with its one terminal, a job's with its one end, also after its turn.
 
+use super::content::Contents;
 use super::otlp::{Attributes, Kind, Span};
 use super::turns::Turns;
 use super::word;
@@ -92,8 +93,11 @@ impl Turns<'_> {
             CheckedCall::Good { version, arguments, .. } => {
                 span.say("daybook.tool.version", *version);
                 span.say("daybook.call.arguments", outline(arguments));
-                if let Some(contents) = &self.contents {
+                if let Some(contents) = &mut self.contents {
                     span.say("gen_ai.tool.call.arguments", contents.redact(arguments));
+                    if contents.hides() && Contents::reads_again(arguments) {
+                        contents.withhold(&e.provider_call_id);
+                    }
                 }
             }
             CheckedCall::Bad { .. } => span.say("daybook.call.arguments", "not valid"),

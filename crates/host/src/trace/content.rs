@@ -34,9 +34,26 @@ impl Contents {
 
     pub(super) fn take(&mut self, seq: u64, fact: &Fact) {
         // Streamed pieces are said again, whole.
-        if !fact.kind().ignorable {
-            self.facts.push((seq, fact.clone()));
+        if fact.kind().ignorable {
+            return;
         }
+        let mut fact = fact.clone();
+        if let (Fact::CheckpointCommitted(e), true) = (&mut fact, self.hides()) {
+            WITHHELD.clone_into(&mut e.text);
+        }
+        self.facts.push((seq, fact));
+    }
+
+    /// Is anything withheld? Then nothing is told that was made of all that came before, or that reads it again.
+    pub(super) fn hides(&self) -> bool {
+        !self.withheld.is_empty()
+    }
+
+    /// Does a call with these arguments read the record, or a kept output, again?
+    pub(super) fn reads_again(arguments: &str) -> bool {
+        let given: Value = serde_json::from_str(arguments).unwrap_or_default();
+        let again = |text: &str| text.starts_with(history::PLACE) || text.starts_with(history::OUTPUT);
+        given.as_object().is_some_and(|given| given.values().filter_map(Value::as_str).any(again))
     }
 
     pub(super) fn withhold(&mut self, provider_call_id: &str) {
@@ -107,5 +124,56 @@ impl Contents {
     fn response(&self, result: &CallResult) -> Value {
         let said = self.result(&result.provider_call_id, &result.text);
         json!({"type": "tool_call_response", "id": result.provider_call_id, "response": said})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::digest::Digest;
+    use domain::event::{CheckpointCommitted, ShortenWhy, Shrunk};
+
+    fn checkpoint() -> Fact {
+        let text = "<checkpoint>sk-canary-of-the-file</checkpoint>".to_owned();
+        CheckpointCommitted {
+            generation: 1,
+            from: 0,
+            upto: 5,
+            chain: Digest::of(b""),
+            steps: 1,
+            kept: 5,
+            text,
+            summary: None,
+            tokens: Shrunk { before: 2, after: 1 },
+            why: ShortenWhy::Asked,
+        }
+        .into()
+    }
+
+    fn told(contents: &mut Contents) -> String {
+        contents.take(9, &checkpoint());
+        match &contents.facts.last().expect("it was taken").1 {
+            Fact::CheckpointCommitted(e) => e.text.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A checkpoint is made of all that came before it, so it may hold what a file with secrets gave.
+    #[test]
+    fn r_obs_03_a_checkpoint_after_a_file_with_secrets_is_withheld() {
+        let mut contents = Contents::without(&[]);
+        assert!(told(&mut contents).contains("canary"));
+        contents.withhold("call_1");
+        assert_eq!(told(&mut contents), WITHHELD);
+    }
+
+    #[test]
+    fn r_obs_03_what_reads_the_record_again_is_known_by_its_arguments() {
+        for again in [r#"{"path":"record:12"}"#, r#"{"query":"TOKEN","path":"output:run-1"}"#] {
+            assert!(Contents::reads_again(again), "{again}");
+        }
+        for other in [r#"{"path":"notes/record:12"}"#, "{}", "[\"record:1\"]", "not JSON"] {
+            assert!(!Contents::reads_again(other), "{other}");
+        }
     }
 }
