@@ -375,7 +375,7 @@ pub(super) fn stopped(state: &State, attempt: &AttemptId, text: &str, usage: Opt
     let Some((turn, step)) = attempting(state, attempt) else {
         return finish::late(attempt.as_str(), "a stop");
     };
-    let settled = usage.map_or_else(|| estimated(step, text), |tokens| Settled::Reported { tokens });
+    let settled = cut_off(step, text, usage);
     Decision::plain(vec![attempt_end(turn, step, attempt, AttemptEndKind::Cancelled, settled, None)])
 }
 
@@ -432,11 +432,21 @@ pub(super) fn estimated(step: &Step, text: &str) -> Settled {
     }
 }
 
+/// What it probably cost where some was reported before it was cut off: some services tell the output at its beginning, and
+/// what arrived since counts, too.
+fn cut_off(step: &Step, text: &str, reported: Option<Usage>) -> Settled {
+    let Some(tokens) = reported else { return estimated(step, text) };
+    let output = tokens.output.max(context::estimate::tokens(text));
+    Settled::Estimated { tokens: Usage { output, ..tokens } }
+}
+
 /// Refused before a model saw it costs nothing; cut off costs what arrived; otherwise nobody knows.
 fn settle_failure(step: &Step, error: &ModelError) -> Settled {
     match (error.usage, error.answered.status, error.class) {
-        (Some(tokens), ..) => Settled::Reported { tokens },
-        (None, Some(status), _) if status >= 400 => Settled::Estimated { tokens: Usage::default() },
+        (Some(_), ..) => cut_off(step, &error.partial_text, error.usage),
+        (None, Some(status), _) if status >= 400 && error.partial_text.is_empty() => {
+            Settled::Estimated { tokens: Usage::default() }
+        }
         (None, _, ErrorClass::Network) => Settled::Unknown,
         (None, ..) => estimated(step, &error.partial_text),
     }

@@ -263,3 +263,31 @@ fn where_no_limit_can_be_read_nothing_is_spent() {
     assert_eq!(bench.prepare(), REFUSED);
     assert_eq!(bench.state.last_failure.as_deref(), Some("spend/unreadable"));
 }
+
+/// Some services tell one token of output at the beginning of an answer: what came until it was cut off counts as well.
+#[test]
+fn r_mod_16_what_arrived_before_a_cut_counts_beside_what_was_reported() {
+    let usage = Some(Usage { input: 7, output: 1, ..Usage::default() });
+    let came = "word ".repeat(100);
+    let spent = |ends: &dyn Fn(&mut Bench)| {
+        let mut bench = bench(Some(price()), None, None);
+        bench.prepare();
+        ends(&mut bench);
+        bench.state.usage.spent
+    };
+    let stopped = spent(&|bench| {
+        bench.tell(Command::Stop(CancelBy::User));
+        let (attempt, text) = (bench.attempt(), came.clone());
+        bench.take(Input::SendStopped { attempt, text, usage });
+    });
+    let broken = spent(&|bench| {
+        let error =
+            ModelError { usage, partial_text: came.clone(), ..ModelError::new(ErrorClass::Cut, "cut") };
+        let attempt = bench.attempt();
+        bench.take(Input::SendFailed { attempt, error, raw: None });
+    });
+    for spent in [stopped, broken] {
+        assert_eq!((spent.estimated, spent.unknown), (1, 0), "it is reckoned: {spent:?}");
+        assert!(spent.micros > 50 * DOLLAR, "a hundred words are more than one token: {spent:?}");
+    }
+}
