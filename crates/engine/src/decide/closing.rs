@@ -56,11 +56,10 @@ pub(super) fn extended(closing: &Closing<'_>, env: &Env<'_>) -> Option<Vec<Draft
 /// An answer that met its limit in the middle of a call: the model is told once, since nothing else would stop it from asking
 /// for the same again.
 fn cut_call(closing: &Closing<'_>) -> Option<Word> {
-    let name = closing.unaccepted.iter().find_map(|block| match block {
-        Block::Call { name, .. } => Some(tools::path::shown(name)),
-        Block::Text { .. } | Block::Reasoning { .. } => None,
-    });
-    let name = name.filter(|_| *closing.end == End::Length)?;
+    let name = match closing.unaccepted.last()? {
+        Block::Call { name, .. } if *closing.end == End::Length => told(name),
+        Block::Call { .. } | Block::Text { .. } | Block::Reasoning { .. } => return None,
+    };
     let text = format!(
         "Your last answer met the longest that one may be, in the middle of a call of {name}. Nothing of it was kept or done. \
          Go on in smaller parts: shorter calls, one at a time, and long files piece by piece. If that happens again, the work \
@@ -78,7 +77,7 @@ fn open_plan(closing: &Closing<'_>) -> Option<Word> {
     }
     let open: Vec<&PlanItem> =
         plan.items.iter().filter(|item| item.status != PlanStatus::Completed).collect();
-    let mut named: Vec<String> = open.iter().take(NAMED).map(|item| tools::path::shown(&item.text)).collect();
+    let mut named: Vec<String> = open.iter().take(NAMED).map(|item| told(&item.text)).collect();
     if open.len() > named.len() {
         named.push(format!("and {} more", open.len() - named.len()));
     }
@@ -88,4 +87,9 @@ fn open_plan(closing: &Closing<'_>) -> Option<Word> {
         named.join("; ")
     );
     (!open.is_empty()).then_some(Word { why: ExtendedWhy::OpenPlan, text })
+}
+
+/// Words of the model's within a note of ours, which they can't end.
+fn told(text: &str) -> String {
+    tools::path::shown(text).replace("</", "<\\/")
 }
