@@ -145,8 +145,13 @@ pub fn price(connection: &Connection, model: &str) -> Option<Price> {
 fn is_of(model: &str, family: &str) -> bool {
     let Some(rest) = model.strip_prefix(family) else { return false };
     let Some(state) = rest.strip_prefix('-') else { return rest.is_empty() };
-    let dated = state.len() >= 8 && state.bytes().all(|b| b.is_ascii_digit() || b == b'-');
-    dated || state == "latest"
+    state == "latest" || is_date(state)
+}
+
+/// `20270101` or `2027-01-01`. Another version's number before one makes it another family.
+fn is_date(text: &str) -> bool {
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    matches!(shape.as_str(), "00000000" | "0000-00-00")
 }
 
 #[cfg(test)]
@@ -180,6 +185,7 @@ mod tests {
         of("anthropic", anthropic::NAME, "claude-opus-4-20250514", "15 1.5 18.75 75");
         of("anthropic", anthropic::NAME, "claude-opus-4-5-20251101", "5 0.5 6.25 25");
         of("anthropic", anthropic::NAME, "claude-opus-4-9", "");
+        of("anthropic", anthropic::NAME, "claude-opus-4-9-20270101", "");
         of("openai", responses::NAME, "gpt-5-2025-08-07", "1.25 0.125 1.25 10");
         of("openai", responses::NAME, "gpt-5-mini", "0.25 0.025 0.25 2");
         of("openai", responses::NAME, "gpt-5-pro", "");
