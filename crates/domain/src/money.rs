@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 /// Micro-dollars in a dollar, and tokens that a rate is for.
 pub const MILLION: u64 = 1_000_000;
 
+/// Micro-dollars that an attempt can come to: a billion dollars. A service that counts nonsense breaks no sum.
+pub const MOST: u64 = 1_000_000_000 * MILLION;
+
 /// What a million tokens of each kind cost, in micro-dollars.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rates {
@@ -36,7 +39,7 @@ impl Rates {
         ];
         let sum = each.into_iter().map(|(tokens, rate)| u128::from(tokens) * u128::from(rate));
         let micros = sum.fold(0, u128::saturating_add).div_ceil(u128::from(MILLION));
-        u64::try_from(micros).unwrap_or(u64::MAX)
+        u64::try_from(micros).unwrap_or(u64::MAX).min(MOST)
     }
 }
 
