@@ -4,9 +4,13 @@ import type { Facts } from '../texts';
 
 const DOLLAR = 1_000_000;
 
+/** An amount whose commas part thousands; another comma may be a decimal one, and left out it would be a hundred times as much. */
+const IN_THOUSANDS = /^\d{1,3}(,\d{3})+(\.\d*)?$/;
+
 /** Dollars as typed, in micro-dollars: null for nothing, NaN for what is no amount. */
 export function amountOf(text: string): number | null {
-  const bare = text.replace(/[\s$＄,，]/g, '');
+  const said = text.replace(/[\s$＄]/g, '').replace(/，/g, ',');
+  const bare = IN_THOUSANDS.test(said) ? said.replaceAll(',', '') : said;
   if (bare === '') return null;
   return /^\d+(\.\d{0,6})?$|^\.\d{1,6}$/.test(bare) ? Math.round(Number(bare) * DOLLAR) : Number.NaN;
 }
