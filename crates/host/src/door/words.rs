@@ -10,8 +10,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// Version of this protocol, counted apart from events and interfaces. Raised with every word that a host of before would
-/// pass over and answer something else than was asked: since 2, a difference names the call it is of.
-pub const VERSION: u32 = 2;
+/// pass over and answer something else than was asked: since 2, a difference names the call it is of; since 3, settings hold limits of
+/// money and prices.
+pub const VERSION: u32 = 3;
 
 /// Longest request in bytes.
 pub const REQUEST_BYTES: usize = 1 << 20;

@@ -102,14 +102,14 @@ async fn r_cli_06_words_events_and_programs_have_versions_of_their_own() {
     // One that would pass over a word of this version is told so instead.
     let (mut old, mut before) =
         host::door::Passage::open(rig.host.data()).await.expect("no trouble").expect("a door").apart();
-    before.say(r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":1}}"#).await.expect("said");
+    before.say(r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":2}}"#).await.expect("said");
     let refused: Value = serde_json::from_str(&old.hear().await.expect("an answer")).expect("JSON");
     assert_eq!(refused["error"]["data"]["code"], "door/version", "{refused}");
-    mouth.say(r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":2}}"#).await.expect("said");
+    mouth.say(r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":3}}"#).await.expect("said");
     let greeting: Value = serde_json::from_str(&ear.hear().await.expect("an answer")).expect("JSON");
     let words = greeting["result"]["version"].as_u64();
     // Each is named here as it is now: who changes one sees that the other one stays.
-    assert_eq!((words, host::door::words::VERSION), (Some(2), 2));
+    assert_eq!((words, host::door::words::VERSION), (Some(3), 3));
     assert_eq!((event.kind.as_str(), event.version), ("session/created", 1));
     assert_eq!(greeting["result"]["app"], env!("CARGO_PKG_VERSION"));
     assert_eq!(greeting["result"].as_object().expect("words").len(), 3, "{greeting}");
