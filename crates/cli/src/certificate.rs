@@ -43,5 +43,5 @@ fn line(one: &ProviderCertificate) -> String {
     let ms = i64::try_from(one.until).unwrap_or(i64::MAX);
     let until = jiff::Timestamp::from_millisecond(ms).unwrap_or(jiff::Timestamp::MAX).strftime("%Y-%m-%d");
     let word = if one.expired { "expired on" } else { "until" };
-    format!("{}, {word} {until}, sha256 {}", one.subject, one.fingerprint)
+    format!("{}, {word} {until}, sha256 {}", one.subject.escape_debug(), one.fingerprint)
 }

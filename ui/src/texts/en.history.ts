@@ -26,7 +26,7 @@ export const historyNotices = {
   'history/restored': 'From here on the model reads the full history again',
   'turn/extended': {
     cut_call:
-      'The answer became too long in the middle of what was to be done. The model is asked once more, in smaller parts.',
+      'The answer became too long in the middle of what was to be done. The model is asked once more to go on in smaller parts.',
     open_plan: 'The plan has open items, so the model is asked once more whether it goes on.',
     other: 'The model is asked once more before the work ends.',
   },

@@ -3,7 +3,7 @@ export const spend = {
   title: 'Spending',
   lead: 'What models cost is reckoned from published prices. Your provider’s bill is what counts.',
   session: 'Limit for one session',
-  sessionNote: 'Daybook stops and asks before going over',
+  sessionNote: 'Daybook asks once it is reached; the last answer may go a little over',
   day: 'Limit for one day',
   dayNote: 'Over all sessions, from midnight to midnight',
   none: 'No limit',

@@ -9,7 +9,7 @@ import { spaced } from './spacing';
 
 export const certificates: Texts['certificates'] = {
   open: '证书…',
-  title: '这个服务使用自己的证书',
+  title: '这个服务使用自有证书',
   lead: '用于公司的服务或自己的服务器：请选择签发服务器证书的那个颁发机构的证书。除电脑本来信任的之外，它只对这个服务有效。',
   choose: '选择文件…',
   replace: '选择其他文件…',
@@ -33,7 +33,7 @@ export const certificateErrors: typeof Errors = {
 };
 
 export const certificateTodo: typeof Todo = {
-  own: '如果这个服务使用自己的证书，请在“设置”的“模型与密钥”里选择它。否则，可能有人在中间读取内容。',
+  own: '如果这个服务使用自有证书，请在“设置”的“模型与密钥”里选择它。否则，可能有人在中间读取内容。',
   clock: '这台电脑的时间准确吗？',
   renew: '需要由运行服务器的人来更改。',
 };

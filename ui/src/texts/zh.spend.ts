@@ -5,7 +5,7 @@ export const spend: typeof en = {
   title: '花费',
   lead: '按公布的价格估算模型费用，以服务商账单为准。',
   session: '单个会话上限',
-  sessionNote: '超出前 Daybook 会停下来问你',
+  sessionNote: '达到后 Daybook 会停下来问你；最后一次回答可能略超',
   day: '每天上限',
   dayNote: '所有会话合计，从零点到零点',
   none: '不限',
