@@ -130,6 +130,29 @@ test('a whole home folder is asked about, and one click goes on or leads to anot
   await waitFor(() => expect(made()).toMatchObject([{}, { args: { folder: 'home', wide: true } }]));
 });
 
+test('a new session where the open one works in a wide folder is asked about, unless nothing was said in it', async () => {
+  const home: Folder = { id: 'home', name: 'ada', place: '~', exists: true, wide: 'home' };
+  const fake = backend({ folders: [home], summaries: [] });
+  render(App, { backend: fake });
+  const made = () => fake.asked.filter((command) => command.name === 'create_session').length;
+  const anew = () => userEvent.click(screen.getByRole('button', { name: 'New session' }));
+  await userEvent.click(await screen.findByRole('button', { name: 'Choose a folder…' }));
+  await userEvent.click(await screen.findByRole('button', { name: 'Work in it anyway' }));
+  const field = await screen.findByRole('textbox', { name: 'Message' });
+  // The empty one is stayed in.
+  await anew();
+  await waitFor(() => expect(field).toHaveFocus());
+  expect(screen.queryByRole('dialog')).toBeNull();
+  await userEvent.type(field, 'Tidy up{Enter}');
+  await screen.findByPlaceholderText(/^Say what to do instead/);
+  await anew();
+  expect(await screen.findByRole('dialog', { name: 'This is your whole home folder' })).toBeVisible();
+  expect(made()).toBe(1);
+  await userEvent.click(screen.getByRole('button', { name: 'Work in it anyway' }));
+  await screen.findByText('What would you like done?');
+  expect(made()).toBe(2);
+});
+
 test('a dropped folder begins a session; anything else is refused in words', async () => {
   const fake = backend({ summaries: [] });
   render(App, { backend: fake });

@@ -93,11 +93,12 @@ export class App {
     });
   }
 
-  /** Begins in a folder. One that holds far more than a piece of work is asked about first. */
+  /** Begins in a folder. A new session in one that holds far more than a piece of work is asked about first. */
   async begin(folder: Folder, agreed = false): Promise<void> {
-    const asks = folder.wide !== null && !agreed;
+    const empty = this.#empty(folder);
+    const asks = folder.wide !== null && !agreed && empty === null;
     this.wide = asks ? folder : null;
-    if (!asks) await this.attempt(() => this.#begin(folder));
+    if (!asks) await this.attempt(() => this.#begin(folder, empty, agreed));
   }
 
   async startTour(): Promise<void> {
@@ -167,8 +168,7 @@ export class App {
   /** A new session in the folder that is open, or the start page to choose one. */
   async newSession(): Promise<void> {
     const folder = this.live?.fold?.folder;
-    // Where the person works already, they were asked.
-    if (folder && !this.live?.fold?.tour) await this.begin(folder, true);
+    if (folder && !this.live?.fold?.tour) await this.begin(folder);
     else this.goWelcome();
   }
 
@@ -183,19 +183,23 @@ export class App {
     }
   }
 
-  /** A session in the folder to say something in: the one that is open, where nothing was said yet, or a new one. */
-  async #begin(folder: Folder): Promise<void> {
+  /** The session that is open, where it is in this folder and nothing was said in it yet. */
+  #empty({ id }: Folder): string | null {
     const fold = this.live?.fold;
-    if (fold && !fold.tour && fold.folder.id === folder.id && fold.untouched) {
-      this.openSession(fold.id);
-      this.wanted = fold.id;
-      return;
-    }
-    const { mode, model } = this.settings.value;
-    const args = { folder: folder.id, mode, model, wide: folder.wide !== null };
-    const { session } = await ask(this.backend, { name: 'create_session', args }, 'created');
+    return fold && !fold.tour && fold.folder.id === id && fold.untouched ? fold.id : null;
+  }
+
+  /** A session in the folder to say something in: the empty one, or a new one with the person's word for a wide folder. */
+  async #begin(folder: Folder, empty: string | null, wide: boolean): Promise<void> {
+    const session = empty ?? (await this.#create(folder, wide));
     this.openSession(session);
     this.wanted = session;
+  }
+
+  async #create(folder: Folder, wide: boolean): Promise<string> {
+    const { mode, model } = this.settings.value;
+    const args = { folder: folder.id, mode, model, wide };
+    return (await ask(this.backend, { name: 'create_session', args }, 'created')).session;
   }
 
   async #loadFolders(): Promise<void> {
