@@ -494,6 +494,7 @@ export const en = {
     'restore/changed_again':
       'It was changed again since it was shown. Nothing was touched: look at it again.',
     'folder/busy': 'Another session is writing in this folder.',
+    'folder/wide': 'This folder holds far more than one piece of work. Choose a folder for just this work.',
     'folder/missing': 'The folder isn’t there any more.',
     'folder/other': 'Another folder is there now: this session’s was moved or replaced. Nothing was touched.',
     ...addedFailures,

@@ -476,6 +476,7 @@ export const zh: Texts = {
     'rule/readable': '你的规则已经可以读出。请再看一次列表。',
     'restore/changed_again': '显示之后它又改过了。没有改动任何内容：请再看一次。',
     'folder/busy': '另一个会话正在写这个文件夹。',
+    'folder/wide': '这个文件夹里远不止一件工作。请选择一个只为这件事准备的文件夹。',
     'folder/missing': '文件夹已经不在了。',
     'folder/other': '那里现在是另一个文件夹：这个会话的文件夹被移走或替换了。没有改动任何内容。',
     ...addedFailures,
