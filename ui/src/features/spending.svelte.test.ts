@@ -24,7 +24,14 @@ test('amounts_are_rounded_for_people', () => {
     '$0.84',
     '$1,234.57',
   ]);
-  expect([3_000_000, 6_000, 435_000].map(dollars)).toEqual(['$3.00', '$0.006', '$0.435']);
+  // A limit and a price are told as they are.
+  expect([3_000_000, 6_000, 435_000, 1_005_000, 1_234_567_890_001].map(dollars)).toEqual([
+    '$3.00',
+    '$0.006',
+    '$0.435',
+    '$1.005',
+    '$1,234,567.890001',
+  ]);
 });
 
 test('a_sum_says_how_sure_it_is_and_a_dash_stands_for_what_nobody_knows', () => {
@@ -137,6 +144,11 @@ test('a_price_is_given_for_a_model_and_removed_again', async () => {
   await userEvent.click(screen.getByRole('button', { name: en.spend.save }));
   const price = { ...first, input: 300_000, cached: 30_000, output: 1_200_000 };
   expect(onprices).toHaveBeenLastCalledWith([price]);
+  // Whoever uses the keyboard goes on where the form was opened.
+  expect(screen.getByRole('button', { name: en.spend.add })).toHaveFocus();
+  await userEvent.keyboard('{Enter}{Enter}');
+  await userEvent.click(await screen.findByRole('button', { name: en.app.cancel }));
+  expect(screen.getByRole('button', { name: en.spend.add })).toHaveFocus();
 });
 
 test('a_price_of_the_persons_can_be_removed', async () => {

@@ -12,11 +12,10 @@ export function money(micros: number, t: Texts): string {
   return dollars(Math.round(micros / CENT) * CENT);
 }
 
-/** The same for a limit or a price, which may be small and is exact: $3.00, $0.006. */
+/** The same for a limit or a price, which is exact, however small a part of a cent it has: $3.00, $0.006. */
 export function dollars(micros: number): string {
   const shown = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 6 });
-  const whole = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-  return `$${(micros < DOLLAR ? shown : whole).format(micros / DOLLAR)}`;
+  return `$${shown.format(micros / DOLLAR)}`;
 }
 
 /** What a session cost; a dash where nobody knows. */
