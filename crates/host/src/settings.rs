@@ -1,6 +1,8 @@
 //! Settings of the app, as one text in the store.
 //!
-//! Invariant: words outside their closed sets are refused when saved and replaced by the usual ones when read.
+//! Invariants: words outside their closed sets are refused when saved and replaced by the usual ones when read; settings
+//! that can't be understood are kept as they are and hold nothing up but themselves: no reader takes the usual ones for
+//! them, and nothing is written over them, since limits of money may be among them.
 
 use api::error;
 use api::wire::ApiError;
@@ -31,10 +33,31 @@ pub fn usual() -> Settings {
 
 pub(crate) fn read(store: &StoreHandle) -> Result<Settings, ApiError> {
     let text = store.setting(NAME).map_err(|read| api::of_read(&read))?;
-    let kept = text.and_then(|text| serde_json::from_str(&text).ok());
-    Ok(kept.filter(|settings| unknown(settings).is_none()).unwrap_or_else(usual))
+    text.map_or_else(|| Ok(usual()), |text| understood(&text))
 }
 
+/// Settings from the kept text. A word that means nothing is the usual one.
+fn understood(text: &str) -> Result<Settings, ApiError> {
+    let mut settings: Settings = serde_json::from_str(text).map_err(|bad| {
+        error(
+            "settings/unreadable",
+            format!("the settings can't be understood: {bad}"),
+            "They are kept as they are. A newer Daybook may have written them: use that one.",
+        )
+    })?;
+    let usual = usual();
+    while let Some((name, _)) = unknown(&settings) {
+        match name {
+            "language" => settings.language.clone_from(&usual.language),
+            "theme" => settings.theme.clone_from(&usual.theme),
+            "text_size" => settings.text_size.clone_from(&usual.text_size),
+            _ => settings.close.clone_from(&usual.close),
+        }
+    }
+    Ok(settings)
+}
+
+/// Keeps new ones over those that can be understood.
 pub(crate) fn save(store: &StoreHandle, settings: &Settings) -> Result<(), ApiError> {
     if let Some((name, word)) = unknown(settings) {
         return Err(error(
@@ -46,6 +69,7 @@ pub(crate) fn save(store: &StoreHandle, settings: &Settings) -> Result<(), ApiEr
     if let Some(why) = unfit(settings) {
         return Err(error("settings/money", why, "Correct the amount."));
     }
+    read(store)?;
     let value = serde_json::to_string(settings).map_err(|bad| error("internal", bad.to_string(), ""))?;
     set(store, NAME, value)
 }
@@ -64,14 +88,11 @@ pub(crate) fn unsaved(failed: &store::AppendError) -> ApiError {
 
 /// How much may be spent before the person is asked. What is kept and can't be understood is no leave to spend.
 pub(crate) fn caps(store: &StoreHandle) -> Result<Caps, String> {
-    let Some(text) = store.setting(NAME).map_err(|read| read.to_string())? else {
-        return Ok(Caps::default());
-    };
-    let kept: Settings = serde_json::from_str(&text).map_err(|bad| format!("the settings: {bad}"))?;
-    Ok(Caps { session: kept.spend.session, day: kept.spend.day })
+    let SpendLimits { session, day } = read(store).map_err(|error| error.message)?.spend;
+    Ok(Caps { session, day })
 }
 
-/// What the person says that a model costs.
+/// What the person says that a model costs. Where that can't be understood nothing is spent: see [`caps`].
 pub(crate) fn price(store: &StoreHandle, provider: &str, model: &str) -> Option<Price> {
     let settings = read(store).ok()?;
     let known = settings.prices.iter().find(|one| one.provider == provider && one.model == model)?;
@@ -127,6 +148,15 @@ mod tests {
         assert_eq!(unknown(&usual()), None);
         let odd = Settings { theme: "<script>".to_owned(), ..usual() };
         assert_eq!(unknown(&odd), Some(("theme", "<script>".to_owned())));
+    }
+
+    #[test]
+    fn a_word_that_means_nothing_costs_no_other_setting() {
+        let spend = SpendLimits { session: Some(50_000), day: None };
+        let odd = Settings { theme: "sepia".to_owned(), close: "?".to_owned(), spend, ..usual() };
+        let text = serde_json::to_string(&odd).expect("JSON");
+        let read = understood(&text).expect("understood");
+        assert_eq!(read, Settings { spend, ..usual() });
     }
 
     #[test]

@@ -94,6 +94,25 @@ test('settings that cannot be kept are put back', async () => {
   expect(settings.value.theme).toBe('system');
 });
 
+test('nothing is saved over settings that nobody saw', async () => {
+  const backend = fake();
+  const settings = new SettingsState(backend, ['en']);
+  const asked: string[] = [];
+  const { call } = backend;
+  backend.call = (command) => {
+    asked.push(command.name);
+    if (command.name === 'settings')
+      return Promise.reject(new Failure({ code: 'settings/unreadable', message: '', hint: null }));
+    return call.call(backend, command);
+  };
+  await expect(settings.change({ theme: 'dark' })).rejects.toThrow();
+  expect([asked, settings.value.theme]).toEqual([['settings'], 'system']);
+  backend.call = call.bind(backend);
+  backend.world.settings = { ...backend.world.settings, spend: { session: 50_000, day: null } };
+  await settings.change({ theme: 'dark' });
+  expect(settings.value).toMatchObject({ theme: 'dark', spend: { session: 50_000 } });
+});
+
 test('parts of the window are columns where there is room and drawers where there is not', () => {
   const narrow = $state({ current: false });
   const mid = $state({ current: false });

@@ -1,6 +1,7 @@
 // Settings of the app, and what follows from them for the page: language, theme, size of the text.
 //
-// The engine keeps them; until it has answered, the computer's own preferences hold.
+// The engine keeps them; until it has answered, the computer's own preferences hold. Nothing is saved before that: it would
+// be written over settings that nobody saw.
 import { ask, type Backend } from '../protocol/backend';
 import type { Settings } from '../protocol/generated/Settings';
 import { languageOf, textsFor, type Language } from '../texts';
@@ -21,6 +22,7 @@ export class SettingsState {
   value: Settings = $state.raw(START);
   #backend: Backend;
   #preferred: readonly string[];
+  #loaded = false;
   language: Language = $derived.by(() => languageOf(this.value.language, this.#preferred));
   t = $derived(textsFor(this.language));
 
@@ -31,10 +33,12 @@ export class SettingsState {
 
   async load(): Promise<void> {
     this.value = await ask(this.#backend, { name: 'settings' }, 'settings');
+    this.#loaded = true;
   }
 
   /** Changes some of them; shown at once, and put back when they couldn't be kept. */
   async change(part: Partial<Settings>): Promise<void> {
+    if (!this.#loaded) await this.load();
     const before = this.value;
     const settings = { ...before, ...part };
     this.value = settings;

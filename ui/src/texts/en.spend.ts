@@ -57,4 +57,6 @@ export const spendFailures = {
   'spend/changed': 'The limit isn’t what was shown any more. Nothing more was allowed.',
   'spend/unreadable': 'The limits can’t be read, so nothing was sent. Look at the settings.',
   'settings/money': 'This amount can’t be kept. Correct it.',
+  'settings/unreadable':
+    'Your settings can’t be read. They are kept as they are, and nothing is sent: a newer Daybook may have written them.',
 };

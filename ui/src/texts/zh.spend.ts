@@ -57,4 +57,5 @@ export const spendFailures: typeof enFailures = {
   'spend/changed': '上限已和显示的不同，没有再允许花费。',
   'spend/unreadable': '读不到上限，所以什么都没有发送。请查看设置。',
   'settings/money': '这个金额无法保存，请修改。',
+  'settings/unreadable': '读不出你的设置，所以原样保留，也不发送任何内容：可能是更新版本的 Daybook 写的。',
 };

@@ -177,3 +177,21 @@ async fn case_h21_a_summarised_session_is_listed_and_opens_in_the_next_process()
         .await;
     rig.host.close().await;
 }
+
+/// Limits of money may be among what can't be understood: no page shows "no limit" for them, and no save takes them away.
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_that_cant_be_understood_are_kept_as_they_are() {
+    let kept = r#"{"theme":"dark","mode":"of a newer version","spend":{"session":50000}}"#;
+    let rig = Rig::with_kept(json!([text("x")]), &[("settings", kept)]).await;
+    let room = rig.host.room();
+    assert_eq!(room.call(Command::Settings).await.expect_err("unread").code, "settings/unreadable");
+    let usual = json!({"language": "system", "theme": "system", "text_size": "normal", "mode": "ask", "model": null, "close": "hide"});
+    let save = Command::SaveSettings { settings: serde_json::from_value(usual).expect("settings") };
+    assert_eq!(room.call(save).await.expect_err("refused").code, "settings/unreadable");
+    let Rig { root, host } = rig;
+    host.close().await;
+    drop(host);
+    let how = store::Options::inline(std::sync::Arc::new(host::SystemClock));
+    let store = store::Store::open(&root.path().join("data"), how).expect("a store");
+    assert_eq!(store.handle().setting("settings").expect("read").as_deref(), Some(kept));
+}
