@@ -1,8 +1,8 @@
 //! Services that serve models: the presets, and those the person added.
 //!
 //! A **service** is a name, a dialect and an address; its key is the vault's. Added ones are kept in the settings; one with
-//! a preset's name only changes the preset's address. Invariant: an address is checked before it is kept, and what a
-//! check found is of this run only.
+//! a preset's name only changes the preset's address. Invariants: an address is checked before it is kept; what a check
+//! found is of this run only; certificates are trusted at the host they were given for, and follow a service to no other.
 
 use crate::certificates::Certificates;
 use crate::ports::SystemClock;
@@ -181,7 +181,7 @@ impl Services {
         if !providers::dialect::WIRES.contains(&draft.dialect.as_str()) {
             return Err(unfit("its dialect isn't one of those known"));
         }
-        Connection::new(&id, &draft.dialect, &draft.base_url, None, Proxy::System)
+        let new = Connection::new(&id, &draft.dialect, &draft.base_url, None, Proxy::System)
             .map_err(|bad| unfit(bad.to_string()))?;
         let models: Vec<String> = draft
             .models
@@ -203,35 +203,44 @@ impl Services {
             models,
             context_tokens: draft.context_tokens,
         };
-        match own.iter().position(|own| own.id == id) {
+        let before = own.iter().position(|own| own.id == id);
+        let known = before.map(|at| own[at].base_url.clone());
+        let preset = Preset::of(&id).map(|preset| preset.base_url.to_owned());
+        match before {
             Some(at) => own[at] = service,
             None if own.len() >= MOST => return Err(unfit("there are too many already")),
             None => own.push(service),
+        }
+        if known.or(preset).is_none_or(|before| !at_same_host(&before, &new)) {
+            self.certificates.remove(&id)?;
         }
         self.found.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         self.keep(own)
     }
 
     /// Removes an added service, its key and its certificates with it: a preset that was moved goes back to its address and
-    /// keeps its own.
+    /// keeps its key, and its certificates where the host stays the same.
     ///
     /// # Errors
     /// `key/left` when the service is gone and the keychain kept the key.
     pub(crate) fn remove(&self, id: &str) -> Result<(), ApiError> {
         let mut own = self.own.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let before = own.len();
-        own.retain(|own| own.id != id);
-        if own.len() == before {
+        let Some(at) = own.iter().position(|own| own.id == id) else {
             return Err(error(
                 "provider/unknown",
                 format!("no added service is called {id}"),
                 "Look at the list of providers.",
             ));
+        };
+        let gone = own.remove(at);
+        if let Some(preset) = Preset::of(id) {
+            let now = Connection::new(id, preset.dialect, preset.base_url, None, Proxy::System);
+            if !now.is_ok_and(|now| at_same_host(&gone.base_url, &now)) {
+                self.certificates.remove(id)?;
+            }
+            return self.keep(own);
         }
         self.keep(own)?;
-        if Preset::of(id).is_some() {
-            return Ok(());
-        }
         let untrusted = self.certificates.remove(id);
         self.vault.forget(id).map_err(|why| {
             let message = format!("{id} was removed, but its key is still in the keychain: {why}");
@@ -321,6 +330,12 @@ impl Services {
         *self.own.write().unwrap_or_else(PoisonError::into_inner) = own;
         Ok(())
     }
+}
+
+/// Is this address at the host that a connection goes to?
+fn at_same_host(address: &str, connection: &Connection) -> bool {
+    Connection::new(&connection.provider, &connection.dialect, address, None, Proxy::System)
+        .is_ok_and(|other| other.base_url.host() == connection.base_url.host())
 }
 
 fn unfit(why: impl std::fmt::Display) -> ApiError {

@@ -58,6 +58,33 @@ async fn a_certificate_is_its_services_alone_and_goes_with_it() {
     assert!(of(removed, "openai").certificates.is_empty());
 }
 
+/// What was trusted at one host isn't trusted at another, whichever way a service gets there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_stays_at_its_host() {
+    let rig = Rig::new(json!([text("x")])).await;
+    let at = |id: &str, base_url: &str| {
+        let Command::SaveProvider { provider } = added("Ours") else { panic!() };
+        let provider = ProviderDraft { id: Some(id.to_owned()), base_url: base_url.to_owned(), ..provider };
+        Command::SaveProvider { provider }
+    };
+    for id in ["ours", "openai"] {
+        let certificates = async |command: Command| of(rig.call(command).await, id).certificates.len();
+        rig.call(at(id, "https://gateway.example/v1")).await;
+        rig.host.room().set_certificate(id, &file("ca.pem")).await.expect("it is trusted");
+        assert_eq!(certificates(at(id, "https://GATEWAY.example:8443/v2")).await, 1, "{id}: the same host");
+        assert_eq!(certificates(at(id, "https://other.example/v1")).await, 0, "{id}: another");
+        assert!(!rig.host.data().join(format!("certificates/{id}.pem")).exists());
+        assert_eq!(certificates(at(id, "https://gateway.example/v1")).await, 0, "{id}: and back");
+    }
+    let room = rig.host.room();
+    room.set_certificate("openai", &file("ca.pem")).await.expect("it is trusted");
+    let back = rig.call(Command::RemoveProvider { provider: "openai".to_owned() }).await;
+    assert!(of(back, "openai").certificates.is_empty(), "the preset's own address is another host");
+    room.set_certificate("openai", &file("ca.pem")).await.expect("it is trusted");
+    let moved = rig.call(at("openai", "https://gateway.example/v1")).await;
+    assert!(of(moved, "openai").certificates.is_empty(), "from the preset's address as well");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_check_found_is_let_go_when_trust_changes() {
     let rig = Rig::new(json!([text("x")])).await;
